@@ -234,7 +234,7 @@ func (e *Executor) createOperation(
 		return &graphql.OperationContext{}, charged, errs
 	}
 	if operation := doc.Operations.ForName(params.OperationName); operation != nil {
-		if err := limits.CheckNumbers(e.schema, operation, params.Variables); err != nil {
+		if err := limits.CheckScalars(e.schema, operation, params.Variables); err != nil {
 			return &graphql.OperationContext{}, charged, gqlerror.List{err}
 		}
 	}

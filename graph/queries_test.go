@@ -125,7 +125,7 @@ func TestTimelinePosts_ArePaged(t *testing.T) {
 	t.Run("bad arguments", func(t *testing.T) {
 		for _, variables := range []string{
 			`{"first": 0}`, `{"first": 101}`, `{"first": -1}`, `{"first": 3000000000}`, `{"last": 0}`, `{"first": 1, "last": 1}`,
-			`{"after": "none"}`, `{"after": ""}`, `{"before": ""}`, `{"after": 1}`, `{"after": {"a": 1}}`,
+			`{"after": "none"}`, `{"after": ""}`, `{"before": ""}`,
 		} {
 			response := a.run(as(t, nil), query, variables)
 			err := wantError(t, response, "BAD_USER_INPUT")

@@ -109,7 +109,11 @@ func (f *form) directives(directives ast.DirectiveList) error {
 	return nil
 }
 
+// values writes arguments, unless they are too long. A document may use a long variable hundreds of times.
 func (f *form) values(arguments map[string]any) error {
+	if !fits(arguments, maxForm-len(f.text)) {
+		return errFormTooLong
+	}
 	text, err := json.Marshal(arguments) // sorted by name
 	f.text = append(f.text, text...)
 	return err
@@ -130,4 +134,28 @@ func (f *form) isOfViewer(field *ast.Field) bool {
 		}
 	}
 	return false
+}
+
+// fits reports whether the JSON encoding of a value may have no more than some bytes.
+func fits(v any, bytes int) bool { return spare(v, bytes) >= 0 }
+
+// spare returns how many of some bytes the encoding of a value leaves at most. It looks at nothing more when none are left.
+func spare(v any, bytes int) int {
+	switch v := v.(type) {
+	case string:
+		return bytes - len(v)
+	case []any:
+		for _, element := range v {
+			if bytes = spare(element, bytes-1); bytes < 0 {
+				break
+			}
+		}
+	case map[string]any:
+		for name, value := range v {
+			if bytes = spare(value, bytes-len(name)-1); bytes < 0 {
+				break
+			}
+		}
+	}
+	return bytes - 1
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -106,5 +107,25 @@ func TestRenderGroup_HasNoKeyForFragmentsThatMultiply(t *testing.T) {
 	}
 	if key, _ := groupOf(t, `subscription { events { `+strings.Repeat("a", maxForm)+`: title } }`, nil); key != "" {
 		t.Error("an operation with one long field has a key")
+	}
+}
+
+// Attack: a long variable was written once for each of its uses before anybody looked at the length.
+func TestFits_LooksNoFurtherThanItHasTo(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", maxForm+1)
+	for name, value := range map[string]any{
+		"a long string": long,
+		"a long name":   map[string]any{long: nil},
+		"many values":   make([]any, maxForm+1),
+		"nested values": []any{map[string]any{"x": make([]any, maxForm)}},
+		"many uses":     slices.Repeat([]any{strings.Repeat("x", maxForm/10)}, 20),
+	} {
+		if fits(map[string]any{"a": value}, maxForm) {
+			t.Errorf("%s fits", name)
+		}
+	}
+	if !fits(map[string]any{"a": []any{long[:maxForm/2], 1, true, nil}}, maxForm) {
+		t.Error("half of the bytes do not fit")
 	}
 }

@@ -127,6 +127,12 @@ func attacks() map[string]attack {
 			map[string]any{"f": []any{map[string]any{"sample": "1e-310"}}}, []string{invalid}},
 		"names looked for in other selection sets": {`{ viewer { id } } fragment A on Query { ` + strings.Repeat(`... { `, 16) + `viewer { id { ... on X { ` + numbered(300, "n%d ") +
 			`} } } viewer { ` + strings.Repeat(`id `, 150) + `} ` + strings.Repeat(`} `, 17) + numbered(2, `fragment B%d on Query { ...A } `), nil, limits},
+		"a default value that is used often": {`subscription q($a: [Int] = [` + strings.Repeat(`0 `, 800) + `]) { ...F1 } ` + fragments(16, "Subscription", func(i int) string {
+			if i < 15 {
+				return `...F` + fmt.Sprint(i+1)
+			}
+			return `timelineEvents(filter: {track: [[` + strings.Repeat(`$a `, 400) + `]]}) { cursor }`
+		}), nil, []string{invalid}},
 		"variables that are too small for a float": {`query($v: [Float]) { newestUsers(after: {x: $v}) { __typename } }`,
 			map[string]any{"v": slices.Repeat([]any{json.Number("1e-310")}, 990)}, []string{badValue}},
 		"conflicts below two fields of one name, in several operations": {numbered(10, `query O%d { publicTimeline { ...F } } `) +

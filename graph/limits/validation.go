@@ -31,9 +31,16 @@ func NewValidator(schema *ast.Schema, suggest bool) *Validator {
 	v := &Validator{schema: schema}
 	inner := all.GetInner()
 	for _, name := range slices.Sorted(maps.Keys(inner)) {
-		v.rules = append(v.rules, validator.Rule{Name: name, RuleFunc: inner[name]})
+		if name != rules.ValuesOfCorrectTypeRule.Name && name != rules.ValuesOfCorrectTypeRuleWithoutSuggestions.Name {
+			v.rules = append(v.rules, validator.Rule{Name: name, RuleFunc: inner[name]})
+		}
 	}
-	v.rules = append(v.rules, validator.Rule{Name: "CustomScalars", RuleFunc: customScalars})
+	values := rules.ValuesOfCorrectTypeRule
+	if !suggest {
+		values = rules.ValuesOfCorrectTypeRuleWithoutSuggestions
+	}
+	v.rules = append(v.rules, validator.Rule{Name: "ForgetVariables", RuleFunc: forgetVariables}, values,
+		validator.Rule{Name: "CustomScalars", RuleFunc: customScalars})
 	return v
 }
 
@@ -43,11 +50,17 @@ func withoutSuggestions(all *rules.Rules) {
 		{rules.KnownArgumentNamesRule, rules.KnownArgumentNamesRuleWithoutSuggestions},
 		{rules.KnownTypeNamesRule, rules.KnownTypeNamesRuleWithoutSuggestions},
 		{rules.ScalarLeafsRule, rules.ScalarLeafsRuleWithoutSuggestions},
-		{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions},
 	} {
 		all.RemoveRule(swap.suggesting.Name)
 		all.AddRule(swap.silent.Name, swap.silent.RuleFunc)
 	}
+}
+
+// forgetVariables is a rule without errors, for the rules after it and for execution: it forgets which variable a value uses. The rule for values
+// would evaluate the default value of the variable each time. Execution has the values of all variables, and the definitions of
+// those in fragments would be those of the last operation, whichever one is executed.
+func forgetVariables(observers *validator.Events, _ validator.AddErrFunc) {
+	observers.OnValue(func(_ *validator.Walker, value *ast.Value) { value.VariableDefinition = nil })
 }
 
 // customScalars is the rule that the literals of custom scalars are strings, as all of those of the schema are. Otherwise a list of a

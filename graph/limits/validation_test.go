@@ -74,3 +74,35 @@ func TestValidator_ReturnsAllErrorsInOrder(t *testing.T) {
 		t.Errorf("got errors of the rules %v, want %s", got, want)
 	}
 }
+
+// TestValidator_ForgetsTheVariablesOfOtherOperations validates two operations with one fragment. The value of a variable that was not sent must not be
+// the default value of the other operation.
+func TestValidator_ForgetsTheVariablesOfOtherOperations(t *testing.T) {
+	t.Parallel()
+	doc := parseText(t, `query A($n: Int) { ...F } query B($n: Int = 1) { ...F } fragment F on Query { publicTimeline { posts(first: $n) { liveCursor } } }`)
+	if errs := limits.NewValidator(graph.Schema(), false).Validate(doc); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	timeline := doc.Fragments.ForName("F").SelectionSet[0].(*ast.Field)
+	first := timeline.SelectionSet[0].(*ast.Field).Arguments.ForName("first").Value
+	if v, err := first.Value(map[string]any{}); v != nil || err != nil {
+		t.Errorf("a variable without value is %v (%v), want nothing", v, err)
+	}
+}
+
+// TestValidator_DoesNotEvaluateDefaultValues validates a document that uses a variable with a default value hundreds of times, in a list. The work is
+// compared by its allocations.
+func TestValidator_DoesNotEvaluateDefaultValues(t *testing.T) {
+	allocations := func(values int) float64 {
+		doc := parseText(t, `subscription($a: [Int] = [`+strings.Repeat(`0 `, values)+`]) { timelineEvents(filter: {track: [[`+strings.Repeat(`$a `, 400)+`]]}) { cursor } }`)
+		validator := limits.NewValidator(graph.Schema(), true)
+		return testing.AllocsPerRun(3, func() {
+			if errs := validator.Validate(doc); len(errs) == 0 {
+				t.Error("the document is valid")
+			}
+		})
+	}
+	if few, many := allocations(1), allocations(500); many > few+5000 {
+		t.Errorf("a default value of 500 values takes %.0f allocations more than one of a single value", many-few)
+	}
+}

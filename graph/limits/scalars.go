@@ -54,12 +54,12 @@ func hasUnusualNumber(v any) bool {
 	return false
 }
 
-// CheckNumbers refuses variables with strings in place of numbers, which gqlparser accepts, unlike the GraphQL specification. They have no bound,
-// and would be parsed for each object that has the argument.
-func CheckNumbers(schema *ast.Schema, operation *ast.OperationDefinition, variables map[string]any) *gqlerror.Error {
+// CheckScalars refuses variables with strings in place of numbers, which gqlparser accepts, unlike the GraphQL specification, and with
+// anything but strings in place of custom scalars. These values have no bound, and would be parsed for each object that has the argument.
+func CheckScalars(schema *ast.Schema, operation *ast.OperationDefinition, variables map[string]any) *gqlerror.Error {
 	for _, variable := range operation.VariableDefinitions {
-		if hasTextForNumber(schema, variable.Type.Name(), variables[variable.Variable]) {
-			err := gqlerror.Errorf("the variable $%s has a string in place of a number: leave out the quotes", variable.Variable)
+		if problem := misplaced(schema, variable.Type.Name(), variables[variable.Variable]); problem != "" {
+			err := gqlerror.Errorf("the variable $%s has %s", variable.Variable, problem)
 			errcode.Set(err, errcode.ValidationFailed)
 			return err
 		}
@@ -67,23 +67,34 @@ func CheckNumbers(schema *ast.Schema, operation *ast.OperationDefinition, variab
 	return nil
 }
 
-// hasTextForNumber reports whether a value of a type, or a list of them, has a string in place of a number.
-func hasTextForNumber(schema *ast.Schema, typeName string, v any) bool {
-	switch v := v.(type) {
-	case string:
-		return typeName == "Int" || typeName == "Float"
-	case []any:
-		return slices.ContainsFunc(v, func(element any) bool { return hasTextForNumber(schema, typeName, element) })
-	case map[string]any:
-		definition := schema.Types[typeName]
-		if definition == nil {
-			return false
+// misplaced returns what is wrong with a scalar in a value of a type, or in a list of such values.
+func misplaced(schema *ast.Schema, typeName string, v any) string {
+	definition := schema.Types[typeName]
+	if definition == nil {
+		return ""
+	}
+	_, isText := v.(string)
+	values, isList := v.([]any)
+	switch {
+	case isList:
+		for _, value := range values {
+			if problem := misplaced(schema, typeName, value); problem != "" {
+				return problem
+			}
 		}
-		for name, value := range v {
-			if field := definition.Fields.ForName(name); field != nil && hasTextForNumber(schema, field.Type.Name(), value) {
-				return true
+	case isText && (typeName == "Int" || typeName == "Float"):
+		return "a string in place of a number: leave out the quotes"
+	case !isText && v != nil && definition.Kind == ast.Scalar && !definition.BuiltIn:
+		return "a value that is no string in place of a " + typeName
+	case definition.Kind == ast.InputObject:
+		fields, _ := v.(map[string]any)
+		for name, value := range fields {
+			if field := definition.Fields.ForName(name); field != nil {
+				if problem := misplaced(schema, field.Type.Name(), value); problem != "" {
+					return problem
+				}
 			}
 		}
 	}
-	return false
+	return ""
 }
