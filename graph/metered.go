@@ -38,6 +38,7 @@ func (e *Executor) DispatchOperation(
 		}
 		defer done()
 		defer meter.Close()
+		defer meter.TakeTurn(ctx)()
 		response := responses(ctx)
 		if response == nil {
 			return nil

@@ -36,11 +36,13 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 		meter.Close()
 		return nil, gqlerror.List{e.present(ctx, err)}
 	}
+	endTurn := meter.TakeTurn(ctx)
 	ctx = cost.With(ctx, meter)
 	if plan := e.planOf(ctx, op); plan != nil {
 		op.Stats.SetExtension(planKey, plan)
 	}
 	source := e.subscribe(ctx, op)
+	endTurn()
 	done()
 	if errs := graphql.GetErrors(ctx); len(errs) > 0 {
 		meter.Close()
@@ -58,6 +60,7 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 			return err //nolint:wrapcheck // ctx is done
 		}
 		defer done()
+		defer meter.TakeTurn(ctx)()
 		return source(cost.With(ctx, meter), after, sink)
 	}, nil
 }

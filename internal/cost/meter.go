@@ -3,6 +3,7 @@ package cost
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
@@ -49,6 +50,7 @@ type Meter struct {
 	charge     func(points int) error
 	refund     func(points int)
 	hasEffects bool
+	turn       atomic.Pointer[func()] // what ends the turn of [Meter.TakeTurn]; nil if it has ended
 
 	mu     sync.Mutex
 	work   Work

@@ -23,7 +23,7 @@ type Shares struct {
 	long     Gates // like redis, for operations that have done much work
 	totals   *totals
 
-	writes   *fair.Gate[ratelimit.Key] // number of the event streams that write, by network
+	writes   *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, by network
 	messages *fair.Gate[ratelimit.Key] // number of the messages and requests that are decoded, by network
 }
 
@@ -92,7 +92,7 @@ func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit
 	return s.Requests.account(client)
 }
 
-// Write waits until an event stream of a client may write. An event wakes all streams of a timeline. They use half of the cores to
+// Write waits until an event stream or a render group of a client may write. An event wakes all those of a timeline. They use half of the cores to
 // write, because Go looks for requests that arrive only when a core has nothing else to do. The returned function has to
 // be called after the write. One that takes longer than a moment waits for its reader, and no longer counts.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (done func(), err error) {
@@ -108,6 +108,20 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) (done func
 		return func() {}
 	}
 	return done
+}
+
+// TakeTurn waits until the operation may begin, beside other operations and messages of its network: see [Shares.Decode]. Its turn ends when it
+// waits for Redis, or with the returned function. So thousands of operations that need nothing but a core leave one to others.
+func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
+	leave := m.shares.Decode(ctx, m.client)
+	m.turn.Store(&leave)
+	return m.endTurn
+}
+
+func (m *Meter) endTurn() {
+	if leave := m.turn.Swap(nil); leave != nil {
+		(*leave)()
+	}
 }
 
 func turn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client) (done func(), err error) {
@@ -138,6 +152,7 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 	if m == nil || m.shares == nil {
 		return func() {}, nil
 	}
+	m.endTurn()
 	gate := m.shares.redis
 	if units > RedisPiece || m.points() > longWork || ctx.Value(longKey{}) != nil {
 		gate = m.shares.long

@@ -3,6 +3,7 @@ package fair
 
 import (
 	"context"
+	"runtime"
 	"sync"
 )
 
@@ -51,6 +52,8 @@ func (g *Gate[K]) Acquire(ctx context.Context, key K, n int) error {
 	g.mu.Unlock()
 	select {
 	case <-r.granted:
+		// Go runs what a channel wakes before all else on the core. Thousands of short turns would hand it on to each other, while others wait.
+		runtime.Gosched()
 		return nil
 	case <-ctx.Done():
 	}

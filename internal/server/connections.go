@@ -105,6 +105,7 @@ type connectionListener struct {
 	malformed   *malformed
 	overflow    *overflow
 	executor    operation.Executor
+	shares      *cost.Shares
 }
 
 // Accept implements [net.Listener].
@@ -115,7 +116,7 @@ func (l *connectionListener) Accept() (net.Conn, error) {
 			return nil, err //nolint:wrapcheck // of the listener
 		}
 		if l.malformed.accepts(conn) && l.connections.accept(conn) {
-			return newMeteredConn(conn, l.executor, l.connections), nil
+			return newMeteredConn(conn, l.executor, l.shares, l.connections), nil
 		}
 		l.overflow.take(conn)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"retwis/internal/auth"
 	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/operation"
 )
@@ -34,12 +35,14 @@ const (
 type meteredConn struct {
 	net.Conn
 	executor operation.Executor
+	shares   *cost.Shares
 	networks *connections
 	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
 	used     bool                       // a request has reached a handler; of the goroutine that serves requests
 
-	handled bool // a handler has the request that arrives; as the rest, of the goroutine that reads
-	fields  int  // of the header that arrives
+	handled bool   // a handler has the request that arrives; as the rest, of the goroutine that reads
+	fields  int    // of the header that arrives
+	endTurn func() // of that header, see [cost.Shares.Decode]; nil without a turn
 
 	unknown atomic.Int64 // bytes that have arrived and are not charged yet; below 0 if a body is still to arrive
 
@@ -49,8 +52,8 @@ type meteredConn struct {
 	slow    int           // small reads since the network had a budget, weighted by how small they were
 }
 
-func newMeteredConn(conn net.Conn, executor operation.Executor, networks *connections) *meteredConn {
-	c := &meteredConn{Conn: conn, executor: executor, networks: networks, freedAt: time.Now()}
+func newMeteredConn(conn net.Conn, executor operation.Executor, shares *cost.Shares, networks *connections) *meteredConn {
+	c := &meteredConn{Conn: conn, executor: executor, shares: shares, networks: networks, freedAt: time.Now()}
 	c.free.Store(freeReads)
 	address := httpapi.AddressOf(conn.RemoteAddr())
 	c.belongsTo(address)
@@ -78,24 +81,39 @@ func (c *meteredConn) belongsTo(client netip.Addr) {
 
 // Read implements [net.Conn].
 func (c *meteredConn) Read(b []byte) (int, error) {
+	early := len(b) == 1 // net/http reads one byte of the next request beside the handler
 	c.Pause()
+	if !early {
+		c.leaveTurn()
+	}
 	n, err := c.Conn.Read(b)
 	c.unknown.Add(int64(n))
-	c.AccountFor(n, len(b))
-	c.awaitTurn(b[:n])
+	if !early && n > 0 {
+		c.AccountFor(n, len(b))
+		c.awaitTurn(b[:n])
+	}
 	return n, err
 }
 
-// awaitTurn delays a part of a header with many fields before net/http sees it: a malformed header with thousands of fields reaches no
-// handler that could delay it, and a thousand of them at once occupied all cores.
+// awaitTurn delays a part of a header until it is the turn of the connection among those of its network, before net/http sees it. One with many
+// fields waits longer: if it is malformed, it reaches no handler that could delay it.
 func (c *meteredConn) awaitTurn(part []byte) {
 	client := c.client.Load()
 	if c.handled || client == nil {
 		return
 	}
+	c.endTurn = c.shares.Decode(from(*client), ratelimit.Client{Address: *client})
 	if c.fields += fieldsIn(part, c.fields == 0); c.fields > maxFields {
 		key, _ := c.networks.keyOf(*client)
 		time.Sleep(c.networks.headers.next(key, readRarely))
+	}
+}
+
+// leaveTurn ends the turn of a header.
+func (c *meteredConn) leaveTurn() {
+	if c.endTurn != nil {
+		c.endTurn()
+		c.endTurn = nil
 	}
 }
 
@@ -227,6 +245,7 @@ func attributed(next http.Handler) http.Handler {
 // arrives is called with each request before it is handled.
 func (c *meteredConn) arrives(r *http.Request) {
 	c.handled, c.fields = true, 0
+	c.leaveTurn()
 	c.belongsTo(auth.RequestOf(r.Context()).Address)
 	c.addFree(1) // the price of a request contains a read
 	bytes, _ := sizeOf(r)

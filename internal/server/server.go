@@ -89,7 +89,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 		Unavailable: s.opts.Unavailable,
 	})
 	subscriptions := clients.NewLimiter(s.opts.SubscriptionsPerUser, s.opts.SubscriptionsPerNetwork)
-	s.groups = broadcast.NewGroups(ctx, runner)
+	s.groups = broadcast.NewGroups(ctx, runner, s.opts.Shares)
 	s.clients = clients.NewRegistry(clients.Options{
 		Accounts:     s.opts.Accounts,
 		Log:          s.opts.Log,
@@ -229,7 +229,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	}
 	refusing := newOverflow(listener.Addr(), maxRefusing, refuseNetwork)
 	group.Go(func() error { return s.serveOverflow(running, refusing) })
-	listener = &connectionListener{listener, s.networks, s.malformed, refusing, s.opts.Executor}
+	listener = &connectionListener{listener, s.networks, s.malformed, refusing, s.opts.Executor, s.opts.Shares}
 	group.Go(func() error {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

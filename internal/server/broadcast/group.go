@@ -35,6 +35,7 @@ const (
 // group belongs to that viewer alone. So a field without its @viewerDependent directive cannot leak data between viewers.
 type Groups struct {
 	runner *operation.Runner
+	shares *cost.Shares
 	ctx    context.Context // ends with the server
 	cache  cache
 	counts struct{ executions, deliveries atomic.Int64 }
@@ -83,9 +84,9 @@ type groupClient struct {
 	ending  int    // number of the last member that ends for this reason
 }
 
-// NewGroups returns groups that render until ctx is done.
-func NewGroups(ctx context.Context, runner *operation.Runner) *Groups {
-	return &Groups{runner: runner, ctx: ctx, byKey: map[groupKey]*group{}, ofClient: map[ratelimit.Key]int{}}
+// NewGroups returns groups that render until ctx is done, and send within some shares.
+func NewGroups(ctx context.Context, runner *operation.Runner, shares *cost.Shares) *Groups {
+	return &Groups{runner: runner, shares: shares, ctx: ctx, byKey: map[groupKey]*group{}, ofClient: map[ratelimit.Key]int{}}
 }
 
 // Len returns the number of active groups.
@@ -185,6 +186,20 @@ func (g *group) holder(payer ratelimit.Client) ratelimit.Client {
 	default:
 		return cost.ForSeveral()
 	}
+}
+
+// takeTurn waits until the group may send events. The groups of one network use half of the cores, like its event streams: an event can start
+// hundreds of them, and Go looks for requests that arrive only when a core has nothing else to do. The returned function ends the turn.
+func (g *group) takeTurn(client ratelimit.Client) (done func()) {
+	holder := g.holder(client)
+	if holder == cost.ForSeveral() {
+		return func() {}
+	}
+	done, err := g.groups.shares.Write(g.groups.ctx, holder)
+	if err != nil {
+		return func() {}
+	}
+	return done
 }
 
 // limit notes that a client has no budget left. Its members end with the next event. Those of other clients go on, and so do

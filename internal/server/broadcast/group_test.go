@@ -14,6 +14,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/server/operation"
@@ -75,7 +76,7 @@ func newTestGroups(ctx context.Context) (*Groups, *counting) {
 	executor := &counting{}
 	return NewGroups(ctx, operation.NewRunner(operation.RunnerOptions{
 		Executor: executor, Log: slog.New(slog.DiscardHandler), Metrics: operation.NewMetrics(prometheus.NewRegistry(), nil),
-	})), executor
+	}), cost.NewShares()), executor
 }
 
 func join(t *testing.T, groups *Groups, m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) {

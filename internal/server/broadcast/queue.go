@@ -19,6 +19,8 @@ type queue struct {
 	first, last *lane // the lanes with events, in the order of their turns
 	running     bool
 
+	endTurn func() // of the running goroutine, while it has a turn to send: see [group.takeTurn]
+
 	// rendered is of the running goroutine: it saves the look-up of the same event for the next member.
 	rendered struct {
 		content content
@@ -78,6 +80,7 @@ func (q *queue) run() {
 			}
 			batch[i] = queued{}
 		}
+		q.leave()
 	}
 }
 
@@ -119,11 +122,22 @@ func (q *queue) deliver(e queued, more bool) {
 	}
 	more = more && e.to.filter == nil // which may suppress the others
 	what, ok := contentOf(e.event)
-	if ok && q.rendered.event != nil && q.rendered.content == what {
-		e.to.send(q.rendered.event, nil, e.event.EventCursor(), more)
-		return
+	var err error
+	if !ok || q.rendered.event == nil || q.rendered.content != what {
+		q.leave() // rendering has shares of its own
+		q.rendered.content = what
+		q.rendered.event, err = e.to.group.render(e.event, e.to.client)
 	}
-	rendered, err := e.to.group.render(e.event, e.to.client)
-	q.rendered.content, q.rendered.event = what, rendered
-	e.to.send(rendered, err, e.event.EventCursor(), more)
+	if q.endTurn == nil {
+		q.endTurn = e.to.group.takeTurn(e.to.client)
+	}
+	e.to.send(q.rendered.event, err, e.event.EventCursor(), more)
+}
+
+// leave ends the turn to send, if there is one.
+func (q *queue) leave() {
+	if q.endTurn != nil {
+		q.endTurn()
+		q.endTurn = nil
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
@@ -65,7 +66,7 @@ func TestMember_FiltersInTheQueue(t *testing.T) {
 	t.Parallel()
 	to := &recipient{}
 	q := &queue{running: true} // by this test
-	m := &Member{group: &group{groups: &Groups{}}, queue: q, lane: &lane{}, to: to}
+	m := &Member{group: &group{groups: &Groups{ctx: t.Context(), shares: cost.NewShares()}}, queue: q, lane: &lane{}, to: to}
 	var filtered int
 	m.FilterBy(func(e retwis.Event) retwis.Event {
 		if filtered++; e.EventCursor() == "suppressed" {
