@@ -138,6 +138,11 @@ func turn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.
 	}, nil
 }
 
+// Paid returns a context whose exchanges with Redis wait like those of an operation of a client. They cost nothing: the client has paid for them.
+func (s *Shares) Paid(ctx context.Context, client ratelimit.Client) context.Context {
+	return With(ctx, NewMeter(Options{Client: client, Shares: s}))
+}
+
 type longKey struct{}
 
 // Long returns a context for exchanges that may take Redis milliseconds, although they are short. Few of them are in flight.

@@ -83,7 +83,8 @@ func (x *Exchange) answer() (*graphql.Response, *Refusal) {
 		}
 		params = &unchanged
 	}
-	who, stale, err := clients.Authenticate(x.R.Context(), x.api.Accounts, x.Credentials)
+	x.endTurn()
+	who, stale, err := clients.Authenticate(x.api.Shares.Paid(x.R.Context(), clients.ClientOf(x.R.Context())), x.api.Accounts, x.Credentials)
 	if refusal := x.Admitted(stale, err); refusal != nil {
 		return nil, refusal
 	}
@@ -97,20 +98,21 @@ func certainly(context.Context) bool { return true }
 // operation has changed nothing, and nobody may see the response.
 func (x *Exchange) execute(ctx context.Context, as auth.Presumed, params *graphql.RawParams) (*graphql.Response, *Refusal, bool) {
 	ctx = x.WithViewer(ctx, as.Identity)
+	session := x.api.Shares.Paid(ctx, clients.ClientOf(ctx))
 	op, failure := x.Prepare(ctx, params)
 	if failure != nil {
-		return failure, nil, as.Holds(ctx)
+		return failure, nil, as.Holds(session)
 	}
 	switch {
 	case op.Operation.Operation == ast.Subscription:
 		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput,
-			"subscriptions need a websocket with the subprotocol graphql-transport-ws, or Accept: %s", MediaEvents), as.Holds(ctx)
+			"subscriptions need a websocket with the subprotocol graphql-transport-ws, or Accept: %s", MediaEvents), as.Holds(session)
 	case op.Operation.Operation == ast.Query:
 		response := x.api.Runner.Run(ctx, op)
-		return response, nil, as.Holds(ctx)
+		return response, nil, as.Holds(session)
 	case x.R.Method == http.MethodGet:
-		return nil, x.RefuseMutation(), as.Holds(ctx)
-	case !as.Holds(ctx):
+		return nil, x.RefuseMutation(), as.Holds(session)
+	case !as.Holds(session):
 		return nil, nil, false
 	}
 	return x.api.Runner.Run(ctx, op), nil, true

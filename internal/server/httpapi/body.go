@@ -19,7 +19,7 @@ import (
 
 const allowedMethods = "GET, POST, OPTIONS"
 
-// ReadParams reads the operation of the request.
+// ReadParams reads the operation of the request. It begins a turn of the request, which ends with [Exchange.Prepare].
 func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	var params *graphql.RawParams
 	var err error
@@ -32,7 +32,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal := x.admit(x.read, 0); refusal != nil { // it was charged with the header
 			return nil, refusal
 		}
-		defer x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))()
+		x.takeTurn()
 		params, err = decodeQuery(x.R.URL.RawQuery)
 	case http.MethodPost:
 		// A body of this type needs a preflight to be sent across origins; the check of the
@@ -48,13 +48,14 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal := x.admit(len(body), cost.Received(len(body))); refusal != nil {
 			return nil, refusal
 		}
-		defer x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))()
+		x.takeTurn()
 		params, err = DecodeParams(body)
 	default:
 		x.W.Header().Set("Allow", allowedMethods)
 		return nil, refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "use POST, or GET for queries")
 	}
 	if err != nil {
+		x.endTurn()
 		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", err)
 	}
 	params.Headers = x.R.Header
