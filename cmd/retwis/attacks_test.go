@@ -91,6 +91,7 @@ func runLoad(text string) {
 		"websockets in fragments":      fragments,
 		"event streams that reconnect": eventStreams(l.Public),
 		"websockets that reconnect":    websockets(l.Public),
+		"bursts of small operations":   bursts,
 		"posts to event streams":       postsToEventStreams(l.Public),
 		"filtered replays":             filteredReplays(l.Public, l.Since),
 		"events of many selections":    eventsOfManySelections(l.Public),
@@ -271,6 +272,43 @@ func websockets(timeline string) attack {
 		}
 		return refused
 	}
+}
+
+// bursts is an attack that sends as many operations as a websocket may have, all in the same moment, twice a second.
+func bursts(ctx context.Context, url, address string, _ int) (refused int64) {
+	const operations = 99
+	for ctx.Err() == nil {
+		ws := connect(ctx, url, address)
+		if ws == nil {
+			refused++
+			continue
+		}
+		for ctx.Err() == nil {
+			time.Sleep(time.Until(time.Now().Truncate(500 * time.Millisecond).Add(500 * time.Millisecond)))
+			for n := range operations {
+				_ = ws.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"type": "subscribe", "id": "%d", "payload": {"query": "{ __typename }"}}`, n))
+			}
+			if !readAnswers(ws, operations) {
+				break
+			}
+		}
+		_ = ws.Close()
+	}
+	return refused
+}
+
+// readAnswers reads until a number of operations have ended. It reports false if the server closes the websocket.
+func readAnswers(ws *websocket.Conn, operations int) bool {
+	for operations > 0 {
+		_, text, err := ws.ReadMessage()
+		if err != nil {
+			return false
+		}
+		if !bytes.Contains(text, []byte(`"next"`)) { // but "complete" or "error"
+			operations--
+		}
+	}
+	return true
 }
 
 // postsToEventStreams returns an attack whose first connection posts five times a second, and whose others read event streams

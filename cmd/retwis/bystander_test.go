@@ -42,6 +42,7 @@ func TestBystander_IsServedBesideHeavyClients(t *testing.T) {
 		{Attack: "websockets in fragments", Addresses: 1, Connections: 50},
 		{Attack: "event streams that reconnect", Addresses: 1, Connections: 50},
 		{Attack: "websockets that reconnect", Addresses: 1, Connections: 50},
+		{Attack: "bursts of small operations", Addresses: 1, Connections: 90, Rise: 2 * time.Second},
 		{Attack: "filtered replays", Addresses: 1, Connections: 400},
 		{Attack: "posts to event streams", Addresses: 1, Connections: 950, Rise: 2 * time.Second},
 		{Attack: "events of many selections", Addresses: 1, Connections: 150, Rise: 2 * time.Second},

@@ -105,6 +105,78 @@ func TestShares_EventStreamsTakeTurns(t *testing.T) {
 	})
 }
 
+// Attack: thousands of operations that need nothing but a core began at once, and left none to others.
+func TestMeter_OperationsOfANetworkBeginInTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		begin := func(network byte) (ctx context.Context, end func()) {
+			m := NewMeter(Options{Client: ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, network, 1})}, Shares: s})
+			return With(t.Context(), m), m.TakeTurn(t.Context())
+		}
+		var ends []func()
+		ctx := t.Context()
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			var end func()
+			ctx, end = begin(1)
+			ends = append(ends, end)
+		}
+		begun := make(chan time.Duration, 2)
+		start := time.Now()
+		go func() {
+			_, end := begin(1)
+			begun <- time.Since(start)
+			end()
+		}()
+		_, end := begin(2)
+		end()
+		synctest.Wait()
+		if len(begun) > 0 || time.Since(start) > 0 {
+			t.Error("an operation did not wait for another one of its network, or waited for that of another")
+		}
+		leave, err := Enter(ctx, 1) // the last one waits for Redis
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waited := <-begun; waited != 0 {
+			t.Errorf("an operation waited for %v for one that waits for Redis", waited)
+		}
+		leave()
+		for _, end := range ends {
+			end()
+		}
+		if s.messages.Used() != 0 {
+			t.Errorf("%d turns have not ended", s.messages.Used())
+		}
+	})
+}
+
+// The exchanges of a context that is paid for wait like those of an operation.
+func TestShares_PaidExchangesAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 10 * redisOfHolder {
+			go func() {
+				if leave, err := Enter(s.Paid(ctx, ratelimit.Client{User: 1}), 1); err == nil {
+					<-ctx.Done()
+					leave()
+				}
+			}()
+		}
+		synctest.Wait()
+		if used := s.redis.Used(); used != redisOfHolder {
+			t.Errorf("%d units are in use, want %d", used, redisOfHolder)
+		}
+		cancel()
+		synctest.Wait()
+		if used := s.redis.Used(); used != 0 {
+			t.Errorf("%d units are in use in the end", used)
+		}
+	})
+}
+
 // Long exchanges of any number of clients leave Redis to short ones.
 func TestEnter_LongExchangesDoNotDelayShortOnes(t *testing.T) {
 	t.Parallel()
