@@ -3,6 +3,7 @@ package broadcast
 import (
 	"errors"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -314,6 +315,47 @@ func TestEvents_OfOneNetworkUseItsShares(t *testing.T) {
 		}
 		members[0].End(nil)
 		members[1].End(nil)
+		synctest.Wait()
+	})
+}
+
+// Attack: an event of many selections started hundreds of groups that wrote to websockets at the same moment.
+func TestEvents_OfOneNetworkAreSentInTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, _ := newTestGroups(t.Context())
+		here, there := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("198.51.100.1")
+		var members [3]Member
+		var got [3]received
+		join(t, groups, &members[0], &graphql.OperationContext{RawQuery: "of one network"}, ratelimit.Client{Address: here}, &got[0])
+		for i, address := range []netip.Addr{here, there} {
+			join(t, groups, &members[1+i], &graphql.OperationContext{RawQuery: "of two"}, ratelimit.Client{Address: address}, &got[1+i])
+		}
+		var others []func()
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			done, err := groups.shares.Write(t.Context(), ratelimit.Client{Address: here})
+			if err != nil {
+				t.Fatal(err)
+			}
+			others = append(others, done)
+		}
+		for i := range members {
+			members[i].Take(post(1, "a"))
+		}
+		synctest.Wait()
+		if len(got[0].texts) > 0 || len(got[1].texts) != 1 || len(got[2].texts) != 1 {
+			t.Errorf("sent %q to one network, and %q and %q to two, while others of the first one write", got[0].texts, got[1].texts, got[2].texts)
+		}
+		for _, done := range others {
+			done()
+		}
+		synctest.Wait()
+		if len(got[0].texts) != 1 {
+			t.Errorf("sent %q after the others", got[0].texts)
+		}
+		for i := range members {
+			members[i].End(nil)
+		}
 		synctest.Wait()
 	})
 }
