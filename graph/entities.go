@@ -90,6 +90,9 @@ func (h *TextHashtag) tag(ctx context.Context) (*retwis.Tag, error) {
 	if err := payForFolding(ctx, "#"+tag.Name); err != nil {
 		return nil, err
 	}
+	if err := cost.Walk(ctx, len(tag.Name)/bytesPerFoldedRow); err != nil { // ASCII takes less
+		return nil, err
+	}
 	if retwis.FoldTag(tag.Name) != h.folded {
 		return nil, nil
 	}
@@ -124,6 +127,7 @@ func bioMentions(user *retwis.User) []string {
 
 const (
 	bytesPerRow       = 2 // bytes of a text that are searched in the time that Redis takes to read a row
+	bytesPerFoldedRow = 8 // bytes of the name of a hashtag that is folded alone, ASCII or not
 	rowsPerFoldedByte = 2 // rows that it reads while a byte of a hashtag is folded
 )
 

@@ -369,7 +369,7 @@ func TestTagsOfTexts_AreChargedForFolding(t *testing.T) {
 		}
 		return final.Work.Rows
 	}
-	if got, want := rows(`a: tag { name } b: tag { name } c: tag { name }`)-rows(`a: tag { name }`), 2*len(name)*rowsPerFoldedByte; got < want || got > want+want/10 {
+	if got, want := rows(`a: tag { name } b: tag { name } c: tag { name }`)-rows(`a: tag { name }`), 2*len(name)*(rowsPerFoldedByte*bytesPerFoldedRow+1)/bytesPerFoldedRow; got < want || got > want+want/10 {
 		t.Errorf("two more hashtags of %d bytes are charged %d rows, want %d or a few more", len(name), got, want)
 	}
 }

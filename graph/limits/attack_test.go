@@ -117,8 +117,9 @@ func attacks() map[string]attack {
 		"numbers between two floats":           {`subscription { timelineEvents(filter: {sample: 898846567431158053651e287}) { cursor } }`, nil, []string{invalid}},
 		"an integer too large for an argument": {`{ publicTimeline { posts(after: 99999999999999999999) { liveCursor } } }`, nil, []string{invalid}},
 		"numbers of many digits":               {`{ newestUsers(after: {x: 516131359247756323278e98}) { __typename } }`, nil, []string{invalid}},
-		"a list in place of a cursor": {`{ publicTimeline { posts(first: 25) { edges { node { likers(first: 1, after: [` + strings.Repeat(`516131359247756e98 `, 600) +
+		"a list in place of a cursor": {`{ publicTimeline { posts(first: 25) { edges { node { likers(first: 1, after: [` + strings.Repeat(`516131359247756 `, 600) +
 			`]) { totalCount } } } } } }`, nil, []string{invalid}},
+		"numbers in the middle between two floats": {`subscription { timelineEvents(filter: {track: [[` + strings.Repeat(`9007199254740993e0 `, 1500) + `]]}) { cursor } }`, nil, limits},
 		"an object in place of a cursor": {`query($v: [Float]) { newestUsers(after: {x: $v}) { __typename } }`,
 			map[string]any{"v": slices.Repeat([]any{"1e-310"}, 990)}, []string{invalid}},
 		"a number in quotes": {`query($n: Int) { publicTimeline { unreadCount(atMost: $n) } }`,

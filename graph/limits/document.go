@@ -45,7 +45,7 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 	}
 	var text strings.Builder
 	text.Grow(len(source))
-	depth, deepest, arguments, deepestValue, longest, afterSpread, unusualNumber := 0, 0, 0, 0, 0, false, false
+	depth, deepest, arguments, deepestValue, longest, floats, afterSpread, unusualNumber := 0, 0, 0, 0, 0, 0, false, false
 	scan := scanner{text: source}
 	for scan.next() {
 		token := source[scan.start:scan.end]
@@ -79,6 +79,9 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 			longest = max(longest, len(token))
 		case token[0] == '-' || isDigit(token[0]):
 			unusualNumber = unusualNumber || isUnusual(token)
+			if strings.ContainsAny(token, ".eE") {
+				floats++
+			}
 		}
 		afterSpread = token == "..."
 	}
@@ -90,6 +93,8 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 		return d, tooComplex("a name in the document has %d bytes: the limit is %d", longest, maxName)
 	case unusualNumber:
 		return d, unusualNumberIn("document", errcode.ValidationFailed)
+	case floats > maxFloats:
+		return d, tooComplex("the document has %d numbers that are no integers: the limit is %d", floats, maxFloats)
 	case d.tokens > maxTokens:
 		return d, tooComplex("the document has %d tokens: the limit is %d", d.tokens, maxTokens)
 	case d.fragments > maxFragments:

@@ -13,9 +13,10 @@ import (
 // Bounds of a number, in documents and variables. Those within them have a value, an int64 or a float64, which is read in a microsecond. Package
 // strconv needs up to 30 for one that is too large or too small, and 13 for one with more than 19 digits.
 const (
-	maxDigits       = 18 // from the first one that is not 0
-	maxNumberLength = 24 // bytes of a number that is no integer
-	maxExponent     = 2  // digits
+	maxDigits       = 18  // from the first one that is not 0
+	maxNumberLength = 24  // bytes of a number that is no integer
+	maxExponent     = 2   // digits
+	maxFloats       = 100 // numbers in a document that are no integers: those in the middle between two values take a microsecond, each time they are validated
 )
 
 // unusualNumberIn returns the error for a number out of bounds.

@@ -4,6 +4,7 @@ package fair
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -20,13 +21,27 @@ type Gate[K comparable] struct {
 
 // holder is one with a part of the resource, or that waits for it.
 type holder struct {
-	used  int
-	queue []*request // oldest first
+	used    int
+	queue   []*request // oldest first; the first one is not given up
+	givenUp int        // of the queue
 }
 
 type request struct {
 	n       int
 	granted chan struct{}
+	givenUp bool
+}
+
+// tidy removes the first requests that are given up, or all of these once they are half of the queue. So giving up a long queue takes a time
+// that is proportional to its length.
+func (h *holder) tidy() {
+	if h.givenUp > len(h.queue)/2 {
+		h.queue, h.givenUp = slices.DeleteFunc(h.queue, func(r *request) bool { return r.givenUp }), 0
+	}
+	for len(h.queue) > 0 && h.queue[0].givenUp {
+		h.queue = h.queue[1:]
+		h.givenUp--
+	}
 }
 
 // NewGate returns a gate of a capacity, of which one holder may use a share.
@@ -175,13 +190,9 @@ func (g *Gate[K]) releaseLocked(key K, n int) {
 // forgetLocked removes a request that is given up.
 func (g *Gate[K]) forgetLocked(key K, r *request) {
 	h := g.holders[key]
-	for i, queued := range h.queue {
-		if queued == r {
-			h.queue = append(h.queue[:i], h.queue[i+1:]...)
-			break
-		}
-	}
-	if len(h.queue) == 0 {
+	r.givenUp = true
+	h.givenUp++
+	if h.tidy(); len(h.queue) == 0 {
 		g.leaveLocked(h)
 	}
 	g.grantLocked()
@@ -213,6 +224,7 @@ func (g *Gate[K]) grantLocked() {
 		g.takeLocked(h, r.n)
 		close(r.granted)
 		h.queue = h.queue[1:]
+		h.tidy()
 		g.leaveLocked(h)
 		if len(h.queue) > 0 {
 			g.waiting = append(g.waiting, h)
