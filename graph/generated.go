@@ -17475,7 +17475,7 @@ func (ec *executionContext) unmarshalNAddListMemberInput2retwisᚋgraphᚐAddLis
 }
 
 func (ec *executionContext) marshalNAncestor2ᚕᚖretwisᚋgraphᚐPostReferenceᚄ(ctx context.Context, sel ast.SelectionSet, v []*PostReference) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNAncestor2ᚖretwisᚋgraphᚐPostReference(ctx, sel, v[i])
@@ -17760,7 +17760,7 @@ func (ec *executionContext) marshalNLikedPostEdge2retwisᚋinternalᚋretwisᚐL
 }
 
 func (ec *executionContext) marshalNLikedPostEdge2ᚕretwisᚋinternalᚋretwisᚐLikedPostᚄ(ctx context.Context, sel ast.SelectionSet, v []retwis.LikedPost) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNLikedPostEdge2retwisᚋinternalᚋretwisᚐLikedPost(ctx, sel, v[i])
@@ -17790,7 +17790,7 @@ func (ec *executionContext) marshalNLikerEdge2retwisᚋinternalᚋretwisᚐLiker
 }
 
 func (ec *executionContext) marshalNLikerEdge2ᚕretwisᚋinternalᚋretwisᚐLikerᚄ(ctx context.Context, sel ast.SelectionSet, v []retwis.Liker) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNLikerEdge2retwisᚋinternalᚋretwisᚐLiker(ctx, sel, v[i])
@@ -17830,7 +17830,7 @@ func (ec *executionContext) marshalNListEdge2retwisᚋinternalᚋretwisᚐListEd
 }
 
 func (ec *executionContext) marshalNListEdge2ᚕretwisᚋinternalᚋretwisᚐListEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []retwis.ListEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNListEdge2retwisᚋinternalᚋretwisᚐListEdge(ctx, sel, v[i])
@@ -17856,7 +17856,7 @@ func (ec *executionContext) unmarshalNMarkTimelineReadInput2retwisᚋgraphᚐMar
 }
 
 func (ec *executionContext) marshalNNode2ᚕretwisᚋgraphᚐNode(ctx context.Context, sel ast.SelectionSet, v []Node) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalONode2retwisᚋgraphᚐNode(ctx, sel, v[i])
@@ -17894,7 +17894,7 @@ func (ec *executionContext) marshalNPostEdge2retwisᚋinternalᚋretwisᚐPostEd
 }
 
 func (ec *executionContext) marshalNPostEdge2ᚕretwisᚋinternalᚋretwisᚐPostEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []retwis.PostEdge) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNPostEdge2retwisᚋinternalᚋretwisᚐPostEdge(ctx, sel, v[i])
@@ -17955,7 +17955,7 @@ func (ec *executionContext) unmarshalNRevokeSessionInput2retwisᚋgraphᚐRevoke
 }
 
 func (ec *executionContext) marshalNSession2ᚕᚖretwisᚋinternalᚋretwisᚐSessionᚄ(ctx context.Context, sel ast.SelectionSet, v []*retwis.Session) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNSession2ᚖretwisᚋinternalᚋretwisᚐSession(ctx, sel, v[i])
@@ -18007,7 +18007,7 @@ func (ec *executionContext) marshalNTextEntity2retwisᚋgraphᚐTextEntity(ctx c
 }
 
 func (ec *executionContext) marshalNTextEntity2ᚕretwisᚋgraphᚐTextEntityᚄ(ctx context.Context, sel ast.SelectionSet, v []TextEntity) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNTextEntity2retwisᚋgraphᚐTextEntity(ctx, sel, v[i])
@@ -18133,7 +18133,7 @@ func (ec *executionContext) unmarshalNUpdateProfileInput2retwisᚋinternalᚋret
 }
 
 func (ec *executionContext) marshalNUser2ᚕᚖretwisᚋinternalᚋretwisᚐUserᚄ(ctx context.Context, sel ast.SelectionSet, v []*retwis.User) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNUser2ᚖretwisᚋinternalᚋretwisᚐUser(ctx, sel, v[i])
@@ -18173,7 +18173,7 @@ func (ec *executionContext) marshalNUserEdge2retwisᚋinternalᚋretwisᚐFollow
 }
 
 func (ec *executionContext) marshalNUserEdge2ᚕretwisᚋinternalᚋretwisᚐFollowᚄ(ctx context.Context, sel ast.SelectionSet, v []retwis.Follow) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNUserEdge2retwisᚋinternalᚋretwisᚐFollow(ctx, sel, v[i])
@@ -18189,7 +18189,7 @@ func (ec *executionContext) marshalNUserEdge2ᚕretwisᚋinternalᚋretwisᚐFol
 }
 
 func (ec *executionContext) marshalNUserError2ᚕᚖretwisᚋinternalᚋretwisᚐErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []*retwis.Error) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNUserError2ᚖretwisᚋinternalᚋretwisᚐError(ctx, sel, v[i])
@@ -18263,7 +18263,7 @@ func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlge
 }
 
 func (ec *executionContext) marshalN__Directive2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirectiveᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.Directive) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx, sel, v[i])
@@ -18309,7 +18309,7 @@ func (ec *executionContext) unmarshalN__DirectiveLocation2ᚕstringᚄ(ctx conte
 }
 
 func (ec *executionContext) marshalN__DirectiveLocation2ᚕstringᚄ(ctx context.Context, sel ast.SelectionSet, v []string) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__DirectiveLocation2string(ctx, sel, v[i])
@@ -18337,7 +18337,7 @@ func (ec *executionContext) marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlg
 }
 
 func (ec *executionContext) marshalN__InputValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.InputValue) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValue(ctx, sel, v[i])
@@ -18357,7 +18357,7 @@ func (ec *executionContext) marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋg
 }
 
 func (ec *executionContext) marshalN__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.Type) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, sel, v[i])
@@ -18852,7 +18852,7 @@ func (ec *executionContext) marshalOUser2ᚕᚖretwisᚋinternalᚋretwisᚐUser
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNUser2ᚖretwisᚋinternalᚋretwisᚐUser(ctx, sel, v[i])
@@ -18892,7 +18892,7 @@ func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgq
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__EnumValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValue(ctx, sel, v[i])
@@ -18911,7 +18911,7 @@ func (ec *executionContext) marshalO__Field2ᚕgithubᚗcomᚋ99designsᚋgqlgen
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Field2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐField(ctx, sel, v[i])
@@ -18930,7 +18930,7 @@ func (ec *executionContext) marshalO__InputValue2ᚕgithubᚗcomᚋ99designsᚋg
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__InputValue2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐInputValue(ctx, sel, v[i])
@@ -18956,7 +18956,7 @@ func (ec *executionContext) marshalO__Type2ᚕgithubᚗcomᚋ99designsᚋgqlgen�
 	if v == nil {
 		return graphql.Null
 	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 1, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalN__Type2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType(ctx, sel, v[i])
