@@ -223,7 +223,7 @@ func (e *Executor) createOperation(
 	}
 	params.Query = document.Text
 	if charged.document > 0 {
-		done, err := e.shares.Run(ctx, client, charged.document)
+		done, err := e.shares.Validate(ctx, client)
 		if err != nil {
 			return &graphql.OperationContext{}, charged, gqlerror.List{gqlerror.Wrap(err)}
 		}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 
@@ -23,10 +24,6 @@ func TestOperations_WaitForTheShareOfTheirClient(t *testing.T) {
 	}{
 		"a query":    {query, func(a *api, ctx context.Context) { _ = a.run(ctx, query, "") }},
 		"a mutation": {`mutation { logout { __typename } }`, func(a *api, ctx context.Context) { _ = a.run(ctx, `mutation { logout { __typename } }`, "") }},
-		"the parsing of a document": {query, func(a *api, ctx context.Context) {
-			ctx = graphql.StartOperationTrace(ctx)
-			_, _ = a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: `{ publicTimeline { liveCursor } }`})
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -55,6 +52,38 @@ func TestOperations_WaitForTheShareOfTheirClient(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Attack: twenty accounts of one network sent new documents at the same moment. Their validation never pauses, and kept all cores busy.
+func TestCreateOperation_ValidatesDocumentsOnHalfOfTheCores(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(Options{})
+		var ends []func()
+		for n := range max(1, runtime.GOMAXPROCS(0)/2) {
+			done, err := a.executor.shares.Validate(t.Context(), ratelimit.Client{User: retwis.UserID(n + 1)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, done)
+		}
+		finished := false
+		go func() {
+			_, _ = a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{Query: `{ publicTimeline { liveCursor } }`})
+			finished = true
+		}()
+		synctest.Wait()
+		if finished {
+			t.Error("a document was validated beside those that use half of the cores")
+		}
+		for _, done := range ends {
+			done()
+		}
+		synctest.Wait()
+		if !finished {
+			t.Error("a document was not validated after them")
+		}
+	})
 }
 
 // Attack: two accounts subscribed to the same large selections, so that all of them were rendered at once for each post, with all that Redis

@@ -16,12 +16,13 @@ type Shares struct {
 	Bytes    Gates // of responses that are written or wait for their readers
 	Requests Gates // bytes of large requests that are still arriving
 
-	light    Gates // points of the light operations that run
-	heavy    Gates // number of the heavy queries that run
-	computes Gates // number of computations beside those, see [Meter.Compute]
-	redis    Gates
-	long     Gates // like redis, for operations that have done much work
-	totals   *totals
+	light     Gates // points of the light operations that run
+	heavy     Gates // number of the heavy queries that run
+	computes  Gates // number of computations beside those, see [Meter.Compute]
+	documents Gates // number of documents that are validated
+	redis     Gates
+	long      Gates // like redis, for operations that have done much work
+	totals    *totals
 
 	writes   *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, by network
 	messages *fair.Gate[ratelimit.Key] // number of the messages and requests that are decoded, by network
@@ -35,21 +36,27 @@ func ForSeveral() ratelimit.Client { return ratelimit.Client{User: -1} }
 func NewShares() *Shares {
 	cores := runtime.GOMAXPROCS(0)
 	return &Shares{
-		Bytes:    NewGates(bytesInFlight, bytesOfHolder),
-		Requests: NewGates(requestsInFlight, requestsOfHolder),
-		light:    NewGates(cores*pointsPerCore, pointsOfHolder),
-		heavy:    NewGates(max(1, cores/2), 1),
-		computes: NewGates(max(1, cores/2), 1),
-		redis:    NewGates(redisInFlight, redisOfHolder),
-		long:     NewGates(longRedisInFlight, longRedisOfHolder),
-		writes:   fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
-		messages: fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
-		totals:   newTotals(),
+		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
+		Requests:  NewGates(requestsInFlight, requestsOfHolder),
+		light:     NewGates(cores*pointsPerCore, pointsOfHolder),
+		heavy:     NewGates(max(1, cores/2), 1),
+		computes:  NewGates(max(1, cores/2), 1),
+		documents: NewGates(max(1, cores/2), 1),
+		redis:     NewGates(redisInFlight, redisOfHolder),
+		long:      NewGates(longRedisInFlight, longRedisOfHolder),
+		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
+		messages:  fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
+		totals:    newTotals(),
 	}
 }
 
-// Run waits until work of some points may be done: the parsing of a document, a mutation, or an event. The returned function
-// has to be called when it is done.
+// Validate waits until a new document may be parsed and validated. That never pauses, so all together use half of the cores, and one client does one at
+// a time. The returned function has to be called when it is done.
+func (s *Shares) Validate(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	return s.documents.pass(ctx, client, 1)
+}
+
+// Run waits until work of some points may be done: a mutation, or an event. The returned function has to be called when it is done.
 func (s *Shares) Run(ctx context.Context, client ratelimit.Client, points int) (done func(), err error) {
 	return s.light.pass(ctx, client, points)
 }
