@@ -75,7 +75,7 @@ const (
 // Prices of what a post names.
 const (
 	PerMention = 20 // the delivery to the mentions of a user takes 110 microseconds
-	PerHashtag = 5  // its timeline, and the sweeps that see a new hashtag for 90 days, each for 4 microseconds
+	PerHashtag = 10 // its timeline, and the sweeps that see a new hashtag for 90 days, each for 5 microseconds
 )
 
 // Prices of the delivery of a post or a repost. Its followers are free: each takes two microseconds.
