@@ -14,7 +14,7 @@ import (
 // strconv needs up to 30 for one that is too large or too small, and 13 for one with more than 19 digits.
 const (
 	maxDigits       = 18  // from the first one that is not 0
-	maxNumberLength = 24  // bytes of a number that is no integer
+	maxNumberLength = 26  // bytes of a number that is no integer
 	maxExponent     = 2   // digits
 	maxFloats       = 100 // numbers in a document that are no integers: those in the middle between two values take a microsecond, each time they are validated
 )

@@ -320,7 +320,7 @@ func TestEvents_OfOneNetworkUseItsShares(t *testing.T) {
 }
 
 // Attack: an event of many selections started hundreds of groups that wrote to websockets at the same moment.
-func TestEvents_OfOneNetworkAreSentInTurn(t *testing.T) {
+func TestEvents_AreSentInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		groups, _ := newTestGroups(t.Context())
@@ -343,15 +343,16 @@ func TestEvents_OfOneNetworkAreSentInTurn(t *testing.T) {
 			members[i].Take(post(1, "a"))
 		}
 		synctest.Wait()
-		if len(got[0].texts) > 0 || len(got[1].texts) != 1 || len(got[2].texts) != 1 {
-			t.Errorf("sent %q to one network, and %q and %q to two, while others of the first one write", got[0].texts, got[1].texts, got[2].texts)
+		sent := func() int { return len(got[0].texts) + len(got[1].texts) + len(got[2].texts) }
+		if n := sent(); n > 0 {
+			t.Errorf("sent %d events while others write", n)
 		}
 		for _, done := range others {
 			done()
 		}
 		synctest.Wait()
-		if len(got[0].texts) != 1 {
-			t.Errorf("sent %q after the others", got[0].texts)
+		if n := sent(); n != 3 {
+			t.Errorf("sent %d events after the others, want 3", n)
 		}
 		for i := range members {
 			members[i].End(nil)

@@ -188,14 +188,11 @@ func (g *group) holder(payer ratelimit.Client) ratelimit.Client {
 	}
 }
 
-// takeTurn waits until the group may send events. The groups of one network use half of the cores, like its event streams: an event can start
-// hundreds of them, and Go looks for requests that arrive only when a core has nothing else to do. The returned function ends the turn.
+// takeTurn waits until the group may send events. Groups use half of the cores, like event streams: an event can start hundreds of them, and
+// Go looks for requests that arrive only when a core has nothing else to do. Those of one network take turns with those of other networks, and
+// those of several. The returned function ends the turn.
 func (g *group) takeTurn(client ratelimit.Client) (done func()) {
-	holder := g.holder(client)
-	if holder == cost.ForSeveral() {
-		return func() {}
-	}
-	done, err := g.groups.shares.Write(g.groups.ctx, holder)
+	done, err := g.groups.shares.Write(g.groups.ctx, g.holder(client))
 	if err != nil {
 		return func() {}
 	}
