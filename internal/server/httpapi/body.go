@@ -19,7 +19,7 @@ import (
 
 const allowedMethods = "GET, POST, OPTIONS"
 
-// ReadParams reads the operation of the request. It begins a turn of the request, which ends with [Exchange.Prepare].
+// ReadParams reads the operation of the request. If they are long, a turn of the request begins, which ends with [Exchange.Prepare].
 func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	var params *graphql.RawParams
 	var err error
@@ -48,7 +48,9 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal := x.admit(len(body), cost.Received(len(body))); refusal != nil {
 			return nil, refusal
 		}
-		x.takeTurn()
+		if len(body) > cost.FreeBytes { // others are decoded as fast as their header, which had a turn
+			x.takeTurn()
+		}
 		params, err = DecodeParams(body)
 	default:
 		x.W.Header().Set("Allow", allowedMethods)

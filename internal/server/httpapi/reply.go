@@ -67,8 +67,6 @@ func (x *Exchange) reply(status int, media string, response *graphql.Response) {
 		h.Set("Retry-After", retryAfter(response.Errors))
 	}
 
-	x.takeTurn()
-	defer x.endTurn()
 	buffer := x.api.bodies.Get()
 	defer x.api.bodies.Put(buffer)
 	body, err := operation.AppendResponse((*buffer)[:0], response)
