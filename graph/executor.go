@@ -222,14 +222,15 @@ func (e *Executor) createOperation(
 		return &graphql.OperationContext{}, charged, gqlerror.List{refused}
 	}
 	params.Query = document.Text
+	validated := func() {}
 	if charged.document > 0 {
-		done, err := e.shares.Validate(ctx, client)
-		if err != nil {
+		var err error
+		if validated, err = e.shares.Validate(ctx, client); err != nil {
 			return &graphql.OperationContext{}, charged, gqlerror.List{gqlerror.Wrap(err)}
 		}
-		defer done()
 	}
 	doc, errs := e.parse(ctx, document)
+	validated()
 	if len(errs) > 0 {
 		return &graphql.OperationContext{}, charged, errs
 	}
