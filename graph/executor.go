@@ -222,15 +222,7 @@ func (e *Executor) createOperation(
 		return &graphql.OperationContext{}, charged, gqlerror.List{refused}
 	}
 	params.Query = document.Text
-	validated := func() {}
-	if charged.document > 0 {
-		var err error
-		if validated, err = e.shares.Validate(ctx, client); err != nil {
-			return &graphql.OperationContext{}, charged, gqlerror.List{gqlerror.Wrap(err)}
-		}
-	}
-	doc, errs := e.parse(ctx, document)
-	validated()
+	doc, errs := e.parse(ctx, client, document, charged.document > 0)
 	if len(errs) > 0 {
 		return &graphql.OperationContext{}, charged, errs
 	}
@@ -288,8 +280,15 @@ func (e *Executor) findDocument(
 	return document, charged, refused
 }
 
-// parse parses and validates a document, unless that was done before.
-func (e *Executor) parse(ctx context.Context, document *limits.Document) (*ast.QueryDocument, gqlerror.List) {
+// parse parses and validates a document, unless that was done before. A client that pays for that waits for its turn.
+func (e *Executor) parse(ctx context.Context, client ratelimit.Client, document *limits.Document, pays bool) (*ast.QueryDocument, gqlerror.List) {
+	if pays {
+		done, err := e.shares.Validate(ctx, client)
+		if err != nil {
+			return nil, gqlerror.List{gqlerror.Wrap(err)}
+		}
+		defer done()
+	}
 	if doc, known := e.documents.Get(ctx, document.Text); known {
 		return doc, nil
 	}
