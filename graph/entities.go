@@ -87,10 +87,8 @@ func (h *TextHashtag) tag(ctx context.Context) (*retwis.Tag, error) {
 	if err != nil || tag == nil || tag.Name == h.Name {
 		return tag, err
 	}
-	if err := payForFolding(ctx, "#"+tag.Name); err != nil {
-		return nil, err
-	}
-	if err := cost.Walk(ctx, len(tag.Name)/bytesPerFoldedRow); err != nil { // ASCII takes less
+	rows := retwis.FoldedBytes("#"+tag.Name)*rowsPerFoldedByte + len(tag.Name)/bytesPerFoldedRow
+	if err := cost.Walk(ctx, rows); err != nil {
 		return nil, err
 	}
 	if retwis.FoldTag(tag.Name) != h.folded {

@@ -3,6 +3,7 @@ package limits
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -30,14 +31,14 @@ func NewValidator(schema *ast.Schema, suggest bool) *Validator {
 	}
 	v := &Validator{schema: schema}
 	inner := all.GetInner()
+	var values validator.Rule
 	for _, name := range slices.Sorted(maps.Keys(inner)) {
-		if name != rules.ValuesOfCorrectTypeRule.Name && name != rules.ValuesOfCorrectTypeRuleWithoutSuggestions.Name {
-			v.rules = append(v.rules, validator.Rule{Name: name, RuleFunc: inner[name]})
+		rule := validator.Rule{Name: name, RuleFunc: inner[name]}
+		if strings.HasPrefix(name, rules.ValuesOfCorrectTypeRule.Name) {
+			values = rule // after the definitions of variables are forgotten
+			continue
 		}
-	}
-	values := rules.ValuesOfCorrectTypeRule
-	if !suggest {
-		values = rules.ValuesOfCorrectTypeRuleWithoutSuggestions
+		v.rules = append(v.rules, rule)
 	}
 	v.rules = append(v.rules, validator.Rule{Name: "ForgetVariables", RuleFunc: forgetVariables}, values,
 		validator.Rule{Name: "CustomScalars", RuleFunc: customScalars})
@@ -50,6 +51,7 @@ func withoutSuggestions(all *rules.Rules) {
 		{rules.KnownArgumentNamesRule, rules.KnownArgumentNamesRuleWithoutSuggestions},
 		{rules.KnownTypeNamesRule, rules.KnownTypeNamesRuleWithoutSuggestions},
 		{rules.ScalarLeafsRule, rules.ScalarLeafsRuleWithoutSuggestions},
+		{rules.ValuesOfCorrectTypeRule, rules.ValuesOfCorrectTypeRuleWithoutSuggestions},
 	} {
 		all.RemoveRule(swap.suggesting.Name)
 		all.AddRule(swap.silent.Name, swap.silent.RuleFunc)

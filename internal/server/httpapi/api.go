@@ -83,7 +83,6 @@ func (x *Exchange) answer() (*graphql.Response, *Refusal) {
 		}
 		params = &unchanged
 	}
-	x.endTurn()
 	who, stale, err := clients.Authenticate(x.api.Shares.Paid(x.R.Context(), clients.ClientOf(x.R.Context())), x.api.Accounts, x.Credentials)
 	if refusal := x.Admitted(stale, err); refusal != nil {
 		return nil, refusal

@@ -19,7 +19,7 @@ import (
 
 const allowedMethods = "GET, POST, OPTIONS"
 
-// ReadParams reads the operation of the request. If they are long, a turn of the request begins, which ends with [Exchange.Prepare].
+// ReadParams reads the operation of the request.
 func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	var params *graphql.RawParams
 	var err error
@@ -32,7 +32,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal := x.admit(x.read, 0); refusal != nil { // it was charged with the header
 			return nil, refusal
 		}
-		x.takeTurn()
+		defer x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))()
 		params, err = decodeQuery(x.R.URL.RawQuery)
 	case http.MethodPost:
 		// A body of this type needs a preflight to be sent across origins; the check of the
@@ -49,7 +49,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 			return nil, refusal
 		}
 		if len(body) > cost.FreeBytes { // others are decoded as fast as their header, which had a turn
-			x.takeTurn()
+			defer x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))()
 		}
 		params, err = DecodeParams(body)
 	default:
@@ -57,7 +57,6 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		return nil, refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "use POST, or GET for queries")
 	}
 	if err != nil {
-		x.endTurn()
 		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", err)
 	}
 	params.Headers = x.R.Header

@@ -26,8 +26,7 @@ type Exchange struct {
 	Credentials clients.Credentials
 
 	api    *API
-	read   int    // bytes of the parameters
-	turn   func() // ends the turn in which the operation is read; nil without one
+	read   int // bytes of the parameters
 	viewer auth.Identity
 	cookie string // the value of the session cookie; empty without one
 	jar    cookieJar
@@ -78,23 +77,10 @@ func (x *Exchange) WithViewer(ctx context.Context, who auth.Identity) context.Co
 	return x.jar.attach(auth.WithIdentity(ctx, who))
 }
 
-// takeTurn waits for the turn of the request among those of its network, until [Exchange.endTurn].
-func (x *Exchange) takeTurn() {
-	x.turn = x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))
-}
-
-func (x *Exchange) endTurn() {
-	if x.turn != nil {
-		x.turn()
-		x.turn = nil
-	}
-}
-
 // Prepare parses, validates and counts the operation of the request, and sets the rate
 // limit headers. If it refuses the operation, it returns the response; otherwise it charges for the
 // request and for the read of its session, whether it exists or not.
 func (x *Exchange) Prepare(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, *graphql.Response) {
-	defer x.endTurn()
 	op, budget, failure := x.api.Runner.Prepare(ctx, params, x.R.Method == http.MethodGet)
 	x.api.setRateLimits(x.W.Header(), budget)
 	if failure != nil {
