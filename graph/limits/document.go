@@ -94,7 +94,7 @@ func ReadDocument(source string) (*Document, *gqlerror.Error) {
 	case unusualNumber:
 		return d, unusualNumberIn("document", errcode.ValidationFailed)
 	case floats > maxFloats:
-		return d, tooComplex("the document has %d numbers that are no integers: the limit is %d", floats, maxFloats)
+		return d, tooComplex("the document has %d numbers with a fraction or an exponent: the limit is %d", floats, maxFloats)
 	case d.tokens > maxTokens:
 		return d, tooComplex("the document has %d tokens: the limit is %d", d.tokens, maxTokens)
 	case d.fragments > maxFragments:

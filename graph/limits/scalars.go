@@ -14,14 +14,14 @@ import (
 // strconv needs up to 30 for one that is too large or too small, and 13 for one with more than 19 digits.
 const (
 	maxDigits       = 18  // from the first one that is not 0
-	maxNumberLength = 26  // bytes of a number that is no integer
+	maxNumberLength = 26  // bytes of a number with a fraction or an exponent
 	maxExponent     = 2   // digits
-	maxFloats       = 100 // numbers in a document that are no integers: those in the middle between two values take a microsecond, each time they are validated
+	maxFloats       = 100 // such numbers in a document: those in the middle between two values take a microsecond, each time they are validated
 )
 
 // unusualNumberIn returns the error for a number out of bounds.
 func unusualNumberIn(place, code string) *gqlerror.Error {
-	err := gqlerror.Errorf("a number in the %s is out of bounds: numbers can have %d digits, or %d characters if they are no integers, and exponents %d digits",
+	err := gqlerror.Errorf("a number in the %s is out of bounds: numbers can have %d digits, %d characters with a fraction or an exponent, and exponents of %d digits",
 		place, maxDigits, maxNumberLength, maxExponent)
 	errcode.Set(err, code)
 	return err
@@ -86,7 +86,7 @@ func misplaced(schema *ast.Schema, typeName string, v any) string {
 	case isText && (typeName == "Int" || typeName == "Float"):
 		return "a string in place of a number: leave out the quotes"
 	case !isText && v != nil && definition.Kind == ast.Scalar && !definition.BuiltIn:
-		return "a value that is no string in place of a " + typeName
+		return "another value in place of a " + typeName + ": send a string"
 	case definition.Kind == ast.InputObject:
 		fields, _ := v.(map[string]any)
 		for name, value := range fields {
