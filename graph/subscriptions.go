@@ -142,6 +142,7 @@ func (e *Executor) renderMetered(
 ) (*graphql.Response, error) {
 	meter := cost.NewMeter(options)
 	defer meter.Close()
+	defer meter.TakeTurn(ctx)()
 	response := e.execute(cost.With(ctx, meter), op, event)
 	if err := meter.Err(); err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
 		return nil, err

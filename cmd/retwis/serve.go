@@ -16,6 +16,7 @@ import (
 	"retwis/internal/cost"
 	"retwis/internal/gctuner"
 	"retwis/internal/live"
+	"retwis/internal/netpoll"
 	"retwis/internal/ratelimit"
 	"retwis/internal/seed"
 	"retwis/internal/server"
@@ -164,6 +165,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	group.Go(func() error { return n.operators.run(workerCtx, api.Health()) })
 	group.Go(func() error { return n.redis.watch(workerCtx) })
 	group.Go(func() error { return gctuner.Tune(running) })
+	group.Go(func() error { return netpoll.Run(workerCtx) })
 	if demo != nil {
 		activity := demo.Activity(activityStore{db.Posts, db.Follows, db.Timelines, db.Accounts}, seed.ActivityOptions{Log: log})
 		group.Go(func() error { return activity.Run(running) })

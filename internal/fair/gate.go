@@ -3,9 +3,10 @@ package fair
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
+
+	"retwis/internal/netpoll"
 )
 
 // Gate bounds how much of a resource is in use: by all holders together, and by each. Waiting holders take turns, however
@@ -67,8 +68,7 @@ func (g *Gate[K]) Acquire(ctx context.Context, key K, n int) error {
 	g.mu.Unlock()
 	select {
 	case <-r.granted:
-		// Go runs what a channel wakes before all else on the core. Thousands of short turns would hand it on to each other, while others wait.
-		runtime.Gosched()
+		netpoll.Yield() // short turns in a row would leave no core to others
 		return nil
 	case <-ctx.Done():
 	}

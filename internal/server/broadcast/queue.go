@@ -73,6 +73,9 @@ func (q *queue) run() {
 			return
 		}
 		for i, e := range batch {
+			if i%turn == 0 {
+				q.leave() // other groups have theirs
+			}
 			if e.event != nil {
 				q.deliver(e, e.to.pending.Add(-1) > 0)
 			} else {
