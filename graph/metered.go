@@ -38,7 +38,7 @@ func (e *Executor) DispatchOperation(
 		}
 		defer done()
 		defer meter.Close()
-		defer meter.TakeTurn(ctx)()
+		defer meter.TakeTurn(ctx).End()
 		response := responses(ctx)
 		if response == nil {
 			return nil

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"net/netip"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -129,4 +130,43 @@ func TestRenderFor_WaitsForTheShareOfSharedEvents(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Attack: an event of many selections was rendered for hundreds of groups at the same moment, on all cores.
+func TestRenderFor_TakesATurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(Options{})
+		event := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: a.addPost(a.addUser("alice"), "text")}}
+		op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{
+			Query:     `subscription($id: ID) { timelineEvents(timelineId: $id) { __typename } }`,
+			Variables: map[string]any{"id": globalTimelineID(retwis.Public())},
+		})
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		here, there := ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}, ratelimit.Client{Address: netip.MustParseAddr("198.51.100.1")}
+		var turns []*cost.Turn
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			turns = append(turns, a.executor.shares.Decode(t.Context(), here))
+		}
+		var rendered [2]bool
+		for i, holder := range []ratelimit.Client{here, there} {
+			go func() {
+				response, err := a.executor.RenderFor(t.Context(), op, event, holder, holder)
+				rendered[i] = err == nil && len(response.Errors) == 0
+			}()
+		}
+		synctest.Wait()
+		if rendered[0] || !rendered[1] {
+			t.Errorf("while one network has its turns, its event is rendered: %t, and that of another: %t", rendered[0], rendered[1])
+		}
+		for _, turn := range turns {
+			turn.End()
+		}
+		synctest.Wait()
+		if !rendered[0] {
+			t.Error("the event is not rendered after the turns")
+		}
+	})
 }

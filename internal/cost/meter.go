@@ -50,7 +50,7 @@ type Meter struct {
 	charge     func(points int) error
 	refund     func(points int)
 	hasEffects bool
-	turn       atomic.Pointer[func()] // what ends the turn of [Meter.TakeTurn]; nil if it has ended
+	turn       atomic.Pointer[Turn] // of [Meter.TakeTurn]; nil without one
 
 	mu     sync.Mutex
 	work   Work

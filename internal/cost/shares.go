@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"runtime"
-	"time"
 
 	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
@@ -99,52 +98,6 @@ func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit
 	return s.Requests.account(client)
 }
 
-// Write waits until an event stream or a render group of a client may write. An event wakes all those of a timeline. They use half of the cores to
-// write, because Go looks for requests that arrive only when a core has nothing else to do. The returned function has to
-// be called after the write. One that takes longer than a moment waits for its reader, and no longer counts.
-func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (done func(), err error) {
-	return turn(ctx, s.writes, client)
-}
-
-// Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
-// cores: thousands may arrive in the same millisecond. The returned function has to be called when it is decoded and its operation has begun. What
-// takes longer than a moment waits for something else, and no longer counts. If the client leaves, Decode does not wait.
-func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) (done func()) {
-	done, err := turn(ctx, s.messages, client)
-	if err != nil {
-		return func() {}
-	}
-	return done
-}
-
-// TakeTurn waits until the operation may begin, beside other operations and messages of its network: see [Shares.Decode]. Its turn ends when it
-// waits for Redis, or with the returned function. So thousands of operations that need nothing but a core leave one to others.
-func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
-	leave := m.shares.Decode(ctx, m.client)
-	m.turn.Store(&leave)
-	return m.endTurn
-}
-
-func (m *Meter) endTurn() {
-	if leave := m.turn.Swap(nil); leave != nil {
-		(*leave)()
-	}
-}
-
-func turn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client) (done func(), err error) {
-	network := networkOf(client)
-	if err := gate.Acquire(ctx, network, 1); err != nil {
-		return nil, err //nolint:wrapcheck // ctx is done
-	}
-	leave := func() { gate.Release(network, 1) }
-	late := time.AfterFunc(longTurn, leave)
-	return func() {
-		if late.Stop() {
-			leave()
-		}
-	}, nil
-}
-
 // Paid returns a context whose exchanges with Redis wait like those of an operation of a client. They cost nothing: the client has paid for them.
 func (s *Shares) Paid(ctx context.Context, client ratelimit.Client) context.Context {
 	return With(ctx, NewMeter(Options{Client: client, Shares: s}))
@@ -164,7 +117,7 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 	if m == nil || m.shares == nil {
 		return func() {}, nil
 	}
-	m.endTurn()
+	m.turn.Load().End()
 	gate := m.shares.redis
 	if units > RedisPiece || m.points() > longWork || ctx.Value(longKey{}) != nil {
 		gate = m.shares.long

@@ -69,13 +69,13 @@ func TestShares_EventStreamsTakeTurns(t *testing.T) {
 		for range 100 {
 			go func() {
 				defer func() { ended <- struct{}{} }()
-				done, err := s.Write(t.Context(), client(1))
+				turn, err := s.Write(t.Context(), client(1))
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				<-slow
-				done()
+				turn.End()
 			}()
 		}
 		synctest.Wait()
@@ -83,14 +83,14 @@ func TestShares_EventStreamsTakeTurns(t *testing.T) {
 			t.Errorf("%d streams write, want %d", writing, want)
 		}
 		start := time.Now()
-		done, err := s.Write(t.Context(), client(2))
+		turn, err := s.Write(t.Context(), client(2))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(start); waited > 2*longTurn {
 			t.Errorf("the stream of another network waited for %v", waited)
 		}
-		done()
+		turn.End()
 		time.Sleep(101 * longTurn)
 		if writing := s.writes.Used(); writing != 0 {
 			t.Errorf("%d streams count, although they wait for their readers", writing)
@@ -110,26 +110,26 @@ func TestMeter_OperationsOfANetworkBeginInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := NewShares()
-		begin := func(network byte) (ctx context.Context, end func()) {
+		begin := func(network byte) (context.Context, *Turn) {
 			m := NewMeter(Options{Client: ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, network, 1})}, Shares: s})
 			return With(t.Context(), m), m.TakeTurn(t.Context())
 		}
-		var ends []func()
+		var turns []*Turn
 		ctx := t.Context()
 		for range max(1, runtime.GOMAXPROCS(0)/2) {
-			var end func()
-			ctx, end = begin(1)
-			ends = append(ends, end)
+			var turn *Turn
+			ctx, turn = begin(1)
+			turns = append(turns, turn)
 		}
 		begun := make(chan time.Duration, 2)
 		start := time.Now()
 		go func() {
-			_, end := begin(1)
+			_, turn := begin(1)
 			begun <- time.Since(start)
-			end()
+			turn.End()
 		}()
-		_, end := begin(2)
-		end()
+		_, other := begin(2)
+		other.End()
 		synctest.Wait()
 		if len(begun) > 0 || time.Since(start) > 0 {
 			t.Error("an operation did not wait for another one of its network, or waited for that of another")
@@ -142,8 +142,8 @@ func TestMeter_OperationsOfANetworkBeginInTurn(t *testing.T) {
 			t.Errorf("an operation waited for %v for one that waits for Redis", waited)
 		}
 		leave()
-		for _, end := range ends {
-			end()
+		for _, turn := range turns {
+			turn.End()
 		}
 		if s.messages.Used() != 0 {
 			t.Errorf("%d turns have not ended", s.messages.Used())

@@ -40,9 +40,9 @@ type meteredConn struct {
 	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
 	used     bool                       // a request has reached a handler; of the goroutine that serves requests
 
-	handled bool   // a handler has the request that arrives; as the rest, of the goroutine that reads
-	fields  int    // of the header that arrives
-	endTurn func() // of that header, see [cost.Shares.Decode]; nil without a turn
+	handled bool       // a handler has the request that arrives; as the rest, of the goroutine that reads
+	fields  int        // of the header that arrives
+	turn    *cost.Turn // of that header, see [cost.Shares.Decode]
 
 	unknown atomic.Int64 // bytes that have arrived and are not charged yet; below 0 if a body is still to arrive
 
@@ -84,7 +84,7 @@ func (c *meteredConn) Read(b []byte) (int, error) {
 	early := len(b) == 1 // net/http reads one byte of the next request beside the handler
 	c.Pause()
 	if !early {
-		c.leaveTurn()
+		c.turn.End()
 	}
 	n, err := c.Conn.Read(b)
 	c.unknown.Add(int64(n))
@@ -102,18 +102,10 @@ func (c *meteredConn) awaitTurn(part []byte) {
 	if c.handled || client == nil {
 		return
 	}
-	c.endTurn = c.shares.Decode(from(*client), ratelimit.Client{Address: *client})
+	c.turn = c.shares.Decode(from(*client), ratelimit.Client{Address: *client})
 	if c.fields += fieldsIn(part, c.fields == 0); c.fields > maxFields {
 		key, _ := c.networks.keyOf(*client)
 		time.Sleep(c.networks.headers.next(key, readRarely))
-	}
-}
-
-// leaveTurn ends the turn of a header.
-func (c *meteredConn) leaveTurn() {
-	if c.endTurn != nil {
-		c.endTurn()
-		c.endTurn = nil
 	}
 }
 
@@ -245,7 +237,8 @@ func attributed(next http.Handler) http.Handler {
 // arrives is called with each request before it is handled.
 func (c *meteredConn) arrives(r *http.Request) {
 	c.handled, c.fields = true, 0
-	c.leaveTurn()
+	c.turn.End()
+	c.turn = nil
 	c.belongsTo(auth.RequestOf(r.Context()).Address)
 	c.addFree(1) // the price of a request contains a read
 	bytes, _ := sizeOf(r)

@@ -331,13 +331,13 @@ func TestEvents_AreSentInTurn(t *testing.T) {
 		for i, address := range []netip.Addr{here, there} {
 			join(t, groups, &members[1+i], &graphql.OperationContext{RawQuery: "of two"}, ratelimit.Client{Address: address}, &got[1+i])
 		}
-		var others []func()
+		var others []*cost.Turn
 		for range max(1, runtime.GOMAXPROCS(0)/2) {
-			done, err := groups.shares.Write(t.Context(), ratelimit.Client{Address: here})
+			turn, err := groups.shares.Write(t.Context(), ratelimit.Client{Address: here})
 			if err != nil {
 				t.Fatal(err)
 			}
-			others = append(others, done)
+			others = append(others, turn)
 		}
 		for i := range members {
 			members[i].Take(post(1, "a"))
@@ -347,8 +347,8 @@ func TestEvents_AreSentInTurn(t *testing.T) {
 		if n := sent(); n > 0 {
 			t.Errorf("sent %d events while others write", n)
 		}
-		for _, done := range others {
-			done()
+		for _, turn := range others {
+			turn.End()
 		}
 		synctest.Wait()
 		if n := sent(); n != 3 {
@@ -359,4 +359,69 @@ func TestEvents_AreSentInTurn(t *testing.T) {
 		}
 		synctest.Wait()
 	})
+}
+
+// Attack: an event for hundreds of subscriptions was sent in one turn, which ended before that, so that several groups sent at once.
+func TestEvents_AreSentInShortTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, _ := newTestGroups(t.Context())
+		client := ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}
+		var order []string
+		var members [2][3 * turnEvents]Member
+		for i, name := range []string{"first", "second"} {
+			for j := range members[i] {
+				join(t, groups, &members[i][j], &graphql.OperationContext{RawQuery: name}, client, &inOrder{name: name, order: &order})
+			}
+		}
+		var others []*cost.Turn // all but one that may send
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			other, err := groups.shares.Write(t.Context(), client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			others = append(others, other)
+		}
+		for i := range members {
+			for j := range members[i] {
+				members[i][j].Take(post(1, "a"))
+			}
+		}
+		synctest.Wait()
+		others[0].End()
+		synctest.Wait()
+		for from, sent := range order {
+			if n := len(order); from+turnEvents < n && slices.Index(order[from:], otherThan(sent)) > turnEvents {
+				t.Fatalf("the %s group sends more than %d events before the other one: %q", sent, turnEvents, order)
+			}
+		}
+		if len(order) != 6*turnEvents {
+			t.Errorf("sent %d events, want %d", len(order), 6*turnEvents)
+		}
+		for _, other := range others[1:] {
+			other.End()
+		}
+		for i := range members {
+			for j := range members[i] {
+				members[i][j].End(nil)
+			}
+		}
+		synctest.Wait()
+	})
+}
+
+// inOrder records whose events are sent, when one goroutine sends at a time.
+type inOrder struct {
+	received
+	name  string
+	order *[]string
+}
+
+func (r *inOrder) Emit(*Rendered, retwis.Cursor, bool) { *r.order = append(*r.order, r.name) }
+
+func otherThan(name string) string {
+	if name == "first" {
+		return "second"
+	}
+	return "first"
 }

@@ -190,13 +190,10 @@ func (g *group) holder(payer ratelimit.Client) ratelimit.Client {
 
 // takeTurn waits until the group may send events. Groups use half of the cores, like event streams: an event can start hundreds of them, and
 // Go looks for requests that arrive only when a core has nothing else to do. Those of one network take turns with those of other networks, and
-// those of several. The returned function ends the turn.
-func (g *group) takeTurn(client ratelimit.Client) (done func()) {
-	done, err := g.groups.shares.Write(g.groups.ctx, g.holder(client))
-	if err != nil {
-		return func() {}
-	}
-	return done
+// those of several. There is no turn when the server stops.
+func (g *group) takeTurn(client ratelimit.Client) *cost.Turn {
+	turn, _ := g.groups.shares.Write(g.groups.ctx, g.holder(client))
+	return turn
 }
 
 // limit notes that a client has no budget left. Its members end with the next event. Those of other clients go on, and so do

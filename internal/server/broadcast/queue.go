@@ -3,11 +3,12 @@ package broadcast
 import (
 	"sync"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 )
 
 const (
-	turn        = 32  // events that a client may send before the next client has its turn
+	turnEvents  = 32  // events that a client may send before the next client has its turn, and a group before the next group
 	maxBatch    = 256 // events that are taken from the lanes at once
 	maxKeptLane = 4   // capacity of the largest slice that an empty lane keeps: most lanes have one event at a time
 )
@@ -19,7 +20,7 @@ type queue struct {
 	first, last *lane // the lanes with events, in the order of their turns
 	running     bool
 
-	endTurn func() // of the running goroutine, while it has a turn to send: see [group.takeTurn]
+	turn *cost.Turn // of the running goroutine, to send: see [group.takeTurn]; nil without one
 
 	// rendered is of the running goroutine: it saves the look-up of the same event for the next member.
 	rendered struct {
@@ -73,7 +74,7 @@ func (q *queue) run() {
 			return
 		}
 		for i, e := range batch {
-			if i%turn == 0 {
+			if i%turnEvents == 0 {
 				q.leave() // other groups have theirs
 			}
 			if e.event != nil {
@@ -94,7 +95,7 @@ func (q *queue) take(batch []queued) []queued {
 	for q.first != nil && len(batch) < maxBatch {
 		l := q.first
 		q.first, l.next = l.next, nil
-		n := min(len(l.waiting), turn)
+		n := min(len(l.waiting), turnEvents)
 		batch = append(batch, l.waiting[:n]...)
 		clear(l.waiting[:n])
 		switch {
@@ -131,16 +132,14 @@ func (q *queue) deliver(e queued, more bool) {
 		q.rendered.content = what
 		q.rendered.event, err = e.to.group.render(e.event, e.to.client)
 	}
-	if q.endTurn == nil {
-		q.endTurn = e.to.group.takeTurn(e.to.client)
+	if q.turn == nil {
+		q.turn = e.to.group.takeTurn(e.to.client)
 	}
 	e.to.send(q.rendered.event, err, e.event.EventCursor(), more)
 }
 
-// leave ends the turn to send, if there is one.
+// leave ends the turn to send.
 func (q *queue) leave() {
-	if q.endTurn != nil {
-		q.endTurn()
-		q.endTurn = nil
-	}
+	q.turn.End()
+	q.turn = nil
 }

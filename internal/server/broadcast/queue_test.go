@@ -49,8 +49,8 @@ func TestQueue_ClientsTakeTurns(t *testing.T) {
 		t.Fatalf("%d events were delivered; running: %t", len(order), q.running)
 	}
 	ofLast := slices.IndexFunc(order, func(e queued) bool { return e.to == last })
-	if ofLast != turn || order[ofLast+1].to != last || order[ofLast+1].event != events[1] {
-		t.Errorf("the events of a client with one subscription come at %d, want %d", ofLast, turn)
+	if ofLast != turnEvents || order[ofLast+1].to != last || order[ofLast+1].event != events[1] {
+		t.Errorf("the events of a client with one subscription come at %d, want %d", ofLast, turnEvents)
 	}
 	next := map[*Member]int{}
 	for _, e := range order {

@@ -242,11 +242,11 @@ func (s *stream) write(ctx context.Context) {
 
 // writeInTurn does writeQueue when the share of the client lets it, or nothing if ctx is done.
 func (s *stream) writeInTurn(ctx context.Context) (more bool) {
-	done, err := s.handler.Shares.Write(ctx, clients.ClientOf(ctx))
+	turn, err := s.handler.Shares.Write(ctx, clients.ClientOf(ctx))
 	if err != nil {
 		return false
 	}
-	defer done()
+	defer turn.End()
 	return s.writeQueue()
 }
 

@@ -123,7 +123,9 @@ func (s *socket) payCompressed(bytes int) bool {
 }
 
 // Turn implements [wsconn.Turns].
-func (s *socket) Turn() (done func()) { return s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx)) }
+func (s *socket) Turn() (done func()) {
+	return s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx)).End
+}
 
 // handle processes one message.
 func (s *socket) handle(text []byte) {

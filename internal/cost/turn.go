@@ -1,0 +1,55 @@
+package cost
+
+import (
+	"context"
+	"time"
+
+	"retwis/internal/fair"
+	"retwis/internal/ratelimit"
+)
+
+// Turn is the right to work that needs nothing but a core for a moment. Work that takes longer than the moment waits for something
+// else, and no longer has its turn. The methods of nil, which is no turn, do nothing. A Turn is safe for concurrent use.
+type Turn struct {
+	late *time.Timer // ends the turn after longTurn
+	end  func()
+}
+
+func takeTurn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client) (*Turn, error) {
+	network := networkOf(client)
+	if err := gate.Acquire(ctx, network, 1); err != nil {
+		return nil, err //nolint:wrapcheck // ctx is done
+	}
+	end := func() { gate.Release(network, 1) }
+	return &Turn{late: time.AfterFunc(longTurn, end), end: end}, nil
+}
+
+// End ends the turn, unless it has ended.
+func (t *Turn) End() {
+	if t != nil && t.late.Stop() {
+		t.end()
+	}
+}
+
+// Write waits until an event stream or a render group of a client may write. An event wakes all those of a timeline. They use half of the cores to
+// write, because Go looks for requests that arrive only when a core has nothing else to do. The turn has to end after the write. It fails if ctx is
+// done.
+func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (*Turn, error) {
+	return takeTurn(ctx, s.writes, client)
+}
+
+// Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
+// cores: thousands may arrive in the same millisecond. The turn has to end when it is decoded and its operation has begun. If the client
+// leaves, Decode does not wait, and there is no turn.
+func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
+	turn, _ := takeTurn(ctx, s.messages, client)
+	return turn
+}
+
+// TakeTurn waits until the operation may begin, beside other operations and messages of its network: see [Shares.Decode]. Its turn ends when it
+// waits for Redis. So thousands of operations that need nothing but a core leave one to others.
+func (m *Meter) TakeTurn(ctx context.Context) *Turn {
+	turn := m.shares.Decode(ctx, m.client)
+	m.turn.Store(turn)
+	return turn
+}
