@@ -282,6 +282,9 @@ func (e *Executor) findDocument(
 
 // parse parses and validates a document, unless that was done before. A client that pays for that waits for its turn.
 func (e *Executor) parse(ctx context.Context, client ratelimit.Client, document *limits.Document, pays bool) (*ast.QueryDocument, gqlerror.List) {
+	if doc, known := e.documents.Get(ctx, document.Text); known {
+		return doc, nil
+	}
 	if pays {
 		done, err := e.shares.Validate(ctx, client)
 		if err != nil {

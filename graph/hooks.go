@@ -36,6 +36,7 @@ func hooks() exec.Hooks {
 				},
 			},
 		},
+		Plan:    func(ctx context.Context) (func(), error) { return cost.Of(ctx).Plan(ctx) },
 		Planned: func(ctx context.Context, fields int) { _ = cost.Walk(ctx, fields) }, // without budget, writing the response fails
 		Flags: map[string]exec.Flags{
 			"User.postCount":         selectsCounts,

@@ -38,7 +38,10 @@ func (e *Executor) DispatchOperation(
 		}
 		defer done()
 		defer meter.Close()
-		defer meter.TakeTurn(ctx).End()
+		if err := meter.CheckBudget(); err != nil {
+			return &graphql.Response{Errors: gqlerror.List{e.present(ctx, err)}}
+		}
+		defer meter.TakeTurn(ctx)()
 		response := responses(ctx)
 		if response == nil {
 			return nil
@@ -59,6 +62,7 @@ func (e *Executor) meterOptions(client ratelimit.Client, op *graphql.OperationCo
 			return e.limiter.Charge(client, points, total)
 		},
 		Refund: func(points int) { e.limiter.Refund(client, points) },
+		Check:  func() error { return e.limiter.CheckDebt(client) },
 		// A mutation is charged in full before it starts; after it has changed something, its response is due.
 		HasEffects: op.Operation.Operation == ast.Mutation,
 	}

@@ -68,6 +68,13 @@ func (b *budget) Check(ratelimit.Client) error {
 	return nil
 }
 
+func (b *budget) CheckDebt(ratelimit.Client) error {
+	if b.left < 0 {
+		return ratelimit.Exceeded(ratelimit.Reads, 7*time.Second)
+	}
+	return nil
+}
+
 func (b *budget) Charge(_ ratelimit.Client, cost, _ int) error {
 	if b.left -= cost; b.left < 0 {
 		return ratelimit.Exceeded(ratelimit.Reads, 7*time.Second)

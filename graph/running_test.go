@@ -170,3 +170,66 @@ func TestRenderFor_TakesATurn(t *testing.T) {
 		}
 	})
 }
+
+// Attack: operations that had been admitted together, and waited, each made a plan of 2000 points for a price of 12, long after the budget was
+// used up. Such a plan took 20 ms, beside those of others.
+func TestOperations_ThatHaveWaitedStopWithoutBudget(t *testing.T) {
+	t.Parallel()
+	const subscription = `subscription($id: ID) { timelineEvents(timelineId: $id) { __typename } }`
+	for name, tt := range map[string]struct {
+		query    string
+		occupied func(*cost.Shares, context.Context, ratelimit.Client) (done func(), err error)
+	}{
+		"a query":                    {`{ publicTimeline { kind } }`, occupyAll},
+		"a mutation":                 {`mutation { logout { __typename } }`, occupyAll},
+		"a subscription":             {subscription, occupyAll},
+		"a query with a plan":        {`{ publicTimeline { kind } }`, (*cost.Shares).Validate},
+		"a mutation with a plan":     {`mutation { logout { __typename } }`, (*cost.Shares).Validate},
+		"a subscription with a plan": {subscription, (*cost.Shares).Validate},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAPI(Options{})
+				limited := &budget{left: 1 << 20}
+				a.executor.limiter = limited
+				ctx := auth.WithIdentity(graphql.StartOperationTrace(t.Context()), auth.Identity{User: 1})
+				op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{
+					Query: tt.query, Variables: map[string]any{"id": globalTimelineID(retwis.Public())},
+				})
+				if len(errs) > 0 {
+					t.Fatal(errs)
+				}
+				done, err := tt.occupied(a.executor.shares, t.Context(), ratelimit.Client{User: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var response *graphql.Response
+				go func() {
+					if tt.query == subscription {
+						_, errs := a.executor.Subscribe(ctx, op)
+						response = &graphql.Response{Errors: errs}
+						return
+					}
+					responses, ctx := a.executor.DispatchOperation(ctx, op)
+					response = responses(ctx)
+				}()
+				synctest.Wait()
+				if response != nil {
+					t.Fatalf("the operation did not wait: %v", response)
+				}
+				limited.left = -1
+				done()
+				synctest.Wait()
+				wantError(t, response, "RATE_LIMITED")
+				if len(response.Data) > 0 && string(response.Data) != "null" {
+					t.Errorf("got data: %s", response.Data)
+				}
+			})
+		})
+	}
+}
+
+// occupyAll uses the whole share of a client.
+func occupyAll(s *cost.Shares, ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	return s.Run(ctx, client, 1<<20)
+}

@@ -36,14 +36,18 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 		meter.Close()
 		return nil, gqlerror.List{e.present(ctx, err)}
 	}
-	turn := meter.TakeTurn(ctx)
+	defer done()
+	if err := meter.CheckBudget(); err != nil {
+		meter.Close()
+		return nil, gqlerror.List{e.present(ctx, err)}
+	}
+	endTurn := meter.TakeTurn(ctx)
 	ctx = cost.With(ctx, meter)
 	if plan := e.planOf(ctx, op); plan != nil {
 		op.Stats.SetExtension(planKey, plan)
 	}
 	source := e.subscribe(ctx, op)
-	turn.End()
-	done()
+	endTurn()
 	if errs := graphql.GetErrors(ctx); len(errs) > 0 {
 		meter.Close()
 		return nil, errs
@@ -60,7 +64,7 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 			return err //nolint:wrapcheck // ctx is done
 		}
 		defer done()
-		defer meter.TakeTurn(ctx).End()
+		defer meter.TakeTurn(ctx)()
 		return source(cost.With(ctx, meter), after, sink)
 	}, nil
 }
@@ -142,7 +146,7 @@ func (e *Executor) renderMetered(
 ) (*graphql.Response, error) {
 	meter := cost.NewMeter(options)
 	defer meter.Close()
-	defer meter.TakeTurn(ctx).End()
+	defer meter.TakeTurn(ctx)()
 	response := e.execute(cost.With(ctx, meter), op, event)
 	if err := meter.Err(); err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
 		return nil, err

@@ -23,6 +23,10 @@ type Hooks struct {
 	Flags map[string]Flags
 	Begin func(ctx context.Context, flags Flags)
 
+	// Plan is called before a plan is made, and may wait. The returned function is called afterwards. If it fails, the operation has no data, and the
+	// error is one of the response.
+	Plan func(ctx context.Context) (done func(), err error)
+
 	// Planned is called after a plan was made or given up, with the number of its fields.
 	Planned func(ctx context.Context, fields int)
 

@@ -48,7 +48,15 @@ func (p *plans) get(ctx context.Context, op *graphql.OperationContext, by *plann
 	if plan, ok := p.variant(variant); ok {
 		return plan, 0
 	}
-	plan, err := by.makePlan(ctx, op) // without the lock: requests for other variants go on
+	done, err := by.hooks.Plan(ctx)
+	if err != nil {
+		return &Plan{refused: err}, 0
+	}
+	defer done()
+	if plan, ok := p.variant(variant); ok {
+		return plan, 0 // another request has made it meanwhile
+	}
+	plan, err = by.makePlan(ctx, op) // without the lock: requests for other variants go on
 	if err != nil {
 		plan = nil
 	}

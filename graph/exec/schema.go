@@ -40,6 +40,9 @@ func NewSchema(c Config) *Schema {
 	if c.Hooks.Begin == nil {
 		c.Hooks.Begin = func(context.Context, Flags) {}
 	}
+	if c.Hooks.Plan == nil {
+		c.Hooks.Plan = func(context.Context) (func(), error) { return func() {}, nil }
+	}
 	if c.Hooks.Planned == nil {
 		c.Hooks.Planned = func(context.Context, int) {}
 	}

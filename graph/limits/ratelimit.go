@@ -15,6 +15,8 @@ import (
 type Limiter interface {
 	// Check refuses a client whose budget is used up.
 	Check(client ratelimit.Client) error
+	// CheckDebt refuses a client whose operations have used more than its budget.
+	CheckDebt(client ratelimit.Client) error
 	// Delay returns how long a client without budget waits for its next refusal.
 	Delay(client ratelimit.Client) time.Duration
 	// Take counts an operation before it runs, or refuses it as a whole. In both cases it returns how much the client may

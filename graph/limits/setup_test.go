@@ -194,7 +194,8 @@ type limiter struct {
 	charged int
 }
 
-func (l *limiter) Check(ratelimit.Client) error { return nil }
+func (l *limiter) Check(ratelimit.Client) error     { return nil }
+func (l *limiter) CheckDebt(ratelimit.Client) error { return nil }
 
 func (l *limiter) Delay(ratelimit.Client) time.Duration { return 250 * time.Millisecond }
 

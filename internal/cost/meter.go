@@ -30,6 +30,8 @@ type Options struct {
 	Charge func(points int) error
 	// Refund gives points back that were charged before and not used.
 	Refund func(points int)
+	// Check fails if operations of the holder have used more than its budget.
+	Check func() error
 	// HasEffects is set for an operation that changes something. It is not stopped when the budget is used up, only when its
 	// work exceeds [MaxUnpaid].
 	HasEffects bool
@@ -49,10 +51,13 @@ type Meter struct {
 	price      Price
 	charge     func(points int) error
 	refund     func(points int)
+	check      func() error
 	hasEffects bool
-	turn       atomic.Pointer[Turn] // of [Meter.TakeTurn]; nil without one
+	turn       atomic.Pointer[Turn] // see [Meter.TakeTurn]; nil without one
 
 	mu     sync.Mutex
+	next   func() *Turn // waits for the next turn; nil for an operation without turns
+	paced  int          // points of work at the last turn
 	work   Work
 	beyond int // points charged beyond the price
 	owed   int // points of it for what happens later
@@ -64,7 +69,7 @@ type Meter struct {
 
 // NewMeter returns a meter that has counted nothing.
 func NewMeter(o Options) *Meter {
-	return &Meter{client: o.Client, shares: o.Shares, price: o.Price, charge: o.Charge, refund: o.Refund, hasEffects: o.HasEffects}
+	return &Meter{client: o.Client, shares: o.Shares, price: o.Price, charge: o.Charge, refund: o.Refund, check: o.Check, hasEffects: o.HasEffects}
 }
 
 type contextKey struct{}
@@ -90,16 +95,30 @@ func (m *Meter) Add(w Work) error {
 	if m == nil {
 		return nil
 	}
+	next, err := m.count(w)
+	if next != nil {
+		m.endTurn()
+		m.turn.Store(next())
+	}
+	return err
+}
+
+// count counts work. If the operation has to take another turn, it returns the function that waits for that.
+func (m *Meter) count(w Work) (next func() *Turn, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
-		return m.err
+		return nil, m.err
 	}
 	m.work = m.work.plus(w)
 	if due := m.dueLocked(); due >= step {
 		m.chargeLocked(due)
 	}
-	return m.err
+	if points := m.work.Points(); points >= max(longWork, m.paced+step) {
+		m.paced = points
+		next = m.next
+	}
+	return next, m.err
 }
 
 // Owe charges for what happens after the operation. It never stops the operation.
@@ -154,6 +173,35 @@ func ErrTooManyBytes() error {
 	err := retwis.Errorf(retwis.CodeRateLimited, "too many responses wait to be read: read them first")
 	err.RetryAfterSeconds = 1
 	return err
+}
+
+// CheckBudget fails if other operations have used up the budget since the price of this one was taken. This one then has to stop. It is called
+// after the operation has waited.
+func (m *Meter) CheckBudget() error {
+	if m.check == nil {
+		return nil
+	}
+	if err := m.check(); err != nil {
+		return m.fail(err, noBudget)
+	}
+	return nil
+}
+
+// Plan waits until the execution plan of the operation may be made, like [Shares.Validate]: that never pauses either. It fails if ctx is done, or
+// like [Meter.CheckBudget]. The returned function has to be called afterwards.
+func (m *Meter) Plan(ctx context.Context) (done func(), err error) {
+	if m == nil || m.shares == nil {
+		return func() {}, nil
+	}
+	m.endTurn()
+	if done, err = m.shares.Validate(ctx, m.client); err != nil {
+		return nil, err
+	}
+	if err := m.CheckBudget(); err != nil {
+		done()
+		return nil, err
+	}
+	return done, nil
 }
 
 // Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. One
@@ -216,6 +264,7 @@ type Final struct {
 
 // Close charges the rest of the work, or gives back what was charged too much, and releases the bytes in flight.
 func (m *Meter) Close() Final {
+	m.endTurn()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	due := m.dueLocked()

@@ -110,26 +110,26 @@ func TestMeter_OperationsOfANetworkBeginInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := NewShares()
-		begin := func(network byte) (context.Context, *Turn) {
+		begin := func(network byte) (ctx context.Context, end func()) {
 			m := NewMeter(Options{Client: ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, network, 1})}, Shares: s})
 			return With(t.Context(), m), m.TakeTurn(t.Context())
 		}
-		var turns []*Turn
+		var ends []func()
 		ctx := t.Context()
 		for range max(1, runtime.GOMAXPROCS(0)/2) {
-			var turn *Turn
-			ctx, turn = begin(1)
-			turns = append(turns, turn)
+			var end func()
+			ctx, end = begin(1)
+			ends = append(ends, end)
 		}
 		begun := make(chan time.Duration, 2)
 		start := time.Now()
 		go func() {
-			_, turn := begin(1)
+			_, end := begin(1)
 			begun <- time.Since(start)
-			turn.End()
+			end()
 		}()
-		_, other := begin(2)
-		other.End()
+		_, end := begin(2)
+		end()
 		synctest.Wait()
 		if len(begun) > 0 || time.Since(start) > 0 {
 			t.Error("an operation did not wait for another one of its network, or waited for that of another")
@@ -142,8 +142,49 @@ func TestMeter_OperationsOfANetworkBeginInTurn(t *testing.T) {
 			t.Errorf("an operation waited for %v for one that waits for Redis", waited)
 		}
 		leave()
-		for _, turn := range turns {
-			turn.End()
+		for _, end := range ends {
+			end()
+		}
+		if s.messages.Used() != 0 {
+			t.Errorf("%d turns have not ended", s.messages.Used())
+		}
+	})
+}
+
+// Attack: queries of a low price computed for 20 ms after their first read of Redis, with which their turn had ended.
+func TestMeter_LongOperationsTakeTurnsAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		client := ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}
+		m := NewMeter(Options{Client: client, Shares: s})
+		m.TakeTurn(t.Context())()
+		var others []*Turn
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			others = append(others, s.Decode(t.Context(), client))
+		}
+		goOn := func(points int) (after time.Duration) {
+			start := time.Now()
+			if err := m.Add(Work{RoundTrips: points / PerRoundTrip}); err != nil {
+				t.Error(err)
+			}
+			return time.Since(start)
+		}
+		if waited := goOn(longWork/2) + goOn(10); waited != 0 {
+			t.Errorf("a short operation waited for %v", waited)
+		}
+		if waited := goOn(longWork); waited != longTurn {
+			t.Errorf("a long operation waited for %v, want until the others have no turn", waited)
+		}
+		if s.messages.Used() != 1 {
+			t.Errorf("%d turns are taken, want that of the long operation", s.messages.Used())
+		}
+		if waited := goOn(10) + goOn(10); waited != 0 {
+			t.Errorf("between two turns, an operation waited for %v", waited)
+		}
+		m.Close()
+		for _, other := range others {
+			other.End()
 		}
 		if s.messages.Used() != 0 {
 			t.Errorf("%d turns have not ended", s.messages.Used())

@@ -46,10 +46,16 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
 	return turn
 }
 
-// TakeTurn waits until the operation may begin, beside other operations and messages of its network: see [Shares.Decode]. Its turn ends when it
-// waits for Redis. So thousands of operations that need nothing but a core leave one to others.
-func (m *Meter) TakeTurn(ctx context.Context) *Turn {
-	turn := m.shares.Decode(ctx, m.client)
-	m.turn.Store(turn)
-	return turn
+// TakeTurn waits until the operation may begin, beside other operations and messages of its network: see [Shares.Decode]. So thousands of
+// operations that need nothing but a core leave one to others. The turn ends when the operation waits for Redis, and with the returned function.
+// An operation that has done much work takes a new turn for each part of the rest.
+func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
+	next := func() *Turn { return m.shares.Decode(ctx, m.client) }
+	m.mu.Lock()
+	m.next = next
+	m.mu.Unlock()
+	m.turn.Store(next())
+	return m.endTurn
 }
+
+func (m *Meter) endTurn() { m.turn.Load().End() }

@@ -79,6 +79,18 @@ func (l *Limiter) Check(client Client) error {
 	return nil
 }
 
+// CheckDebt refuses a client whose operations have used more than its budget. Its error is RATE_LIMITED. An operation that was counted before, and
+// has waited since, does not begin then.
+func (l *Limiter) CheckDebt(client Client) error {
+	if !l.policies.Reads.Limited() {
+		return nil
+	}
+	if wait := l.reads.wait(client.Key(), 0); wait > 0 {
+		return l.refuse(Reads, wait)
+	}
+	return nil
+}
+
 // Delay returns how long a client without budget waits for its next refusal. However many connections it has, it is not
 // refused more often than [maxRefusals] per second, unless it would have to wait for longer than 10 seconds.
 func (l *Limiter) Delay(client Client) time.Duration { return l.reads.delay(client.Key()) }
