@@ -121,6 +121,7 @@ func (q *queue) deliver(e queued, more bool) {
 	if e.to.limited.Load() != nil {
 		return // it resumes after the last event that it got
 	}
+	q.enter(e.to) // filters take time, too
 	if e.event = e.to.filtered(e.event); e.event == nil {
 		return
 	}
@@ -131,11 +132,16 @@ func (q *queue) deliver(e queued, more bool) {
 		q.leave() // rendering has shares of its own
 		q.rendered.content = what
 		q.rendered.event, err = e.to.group.render(e.event, e.to.client)
-	}
-	if q.turn == nil {
-		q.turn = e.to.group.takeTurn(e.to.client)
+		q.enter(e.to)
 	}
 	e.to.send(q.rendered.event, err, e.event.EventCursor(), more)
+}
+
+// enter takes a turn for a member, unless the queue has one.
+func (q *queue) enter(m *Member) {
+	if q.turn == nil {
+		q.turn = m.group.takeTurn(m.client)
+	}
 }
 
 // leave ends the turn to send.

@@ -32,7 +32,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal := x.admit(x.read, 0); refusal != nil { // it was charged with the header
 			return nil, refusal
 		}
-		defer x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context())).End()
+		defer x.takeTurn().End()
 		params, err = decodeQuery(x.R.URL.RawQuery)
 	case http.MethodPost:
 		// A body of this type needs a preflight to be sent across origins; the check of the
@@ -49,7 +49,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 			return nil, refusal
 		}
 		if len(body) > cost.FreeBytes { // others are decoded as fast as their header, which had a turn
-			defer x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context())).End()
+			defer x.takeTurn().End()
 		}
 		params, err = DecodeParams(body)
 	default:

@@ -93,3 +93,8 @@ func (x *Exchange) Prepare(ctx context.Context, params *graphql.RawParams) (*gra
 	x.api.Runner.Executor.Spend(ctx, price)
 	return op, nil
 }
+
+// takeTurn waits until the server may work on the request, beside those of its network: see [cost.Shares.Decode].
+func (x *Exchange) takeTurn() *cost.Turn {
+	return x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))
+}

@@ -61,7 +61,7 @@ type Conn struct {
 	wire     *wire
 	account  Account            // of the bytes that wait for the client
 	arrivals Account            // of the large message that is arriving
-	turns    Turns              // of pongs; nil if they do not wait
+	turns    Turns              // of pongs and compression; nil if they do not wait
 	cancel   context.CancelFunc // ends what runs for the connection, once it starts to close
 }
 
@@ -117,14 +117,19 @@ func (c *Conn) controlArrived(data string) bool {
 // be called afterwards.
 type Turns interface{ Turn() (done func()) }
 
-// TakeTurns makes the connection answer pings in turn.
+// TakeTurns makes the connection answer pings, and compress messages, in turn.
 func (c *Conn) TakeTurns(turns Turns) { c.turns = turns }
+
+func (c *Conn) takeTurn() (done func()) {
+	if c.turns == nil {
+		return func() {}
+	}
+	return c.turns.Turn()
+}
 
 // answer sends one pong for all pings that have arrived together, of which it gets the last, as RFC 6455 allows in section 5.5.3.
 func (c *Conn) answer(ping string) {
-	if c.turns != nil {
-		defer c.turns.Turn()()
-	}
+	defer c.takeTurn()()
 	c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(ping)}, false)
 }
 

@@ -6,6 +6,9 @@ import (
 	"github.com/gorilla/websocket"
 )
 
+// compressAtOnce is how many bytes of a message are compressed in one turn. That takes about 0.2 ms.
+const compressAtOnce = 16 << 10
+
 // write writes the queue until it is empty.
 func (c *Conn) write() {
 	if c.gzip {
@@ -45,7 +48,7 @@ func (c *Conn) writeCompressed() {
 		var err error
 		if f.Kind == websocket.TextMessage {
 			_ = c.ws.SetWriteDeadline(deadline)
-			err = c.ws.WriteMessage(f.Kind, *buffer)
+			err = c.compress(*buffer)
 		} else {
 			err = c.ws.WriteControl(f.Kind, *buffer, deadline)
 		}
@@ -58,6 +61,22 @@ func (c *Conn) writeCompressed() {
 			return
 		}
 	}
+}
+
+// compress writes a text message, each part of it in a turn.
+func (c *Conn) compress(text []byte) error {
+	w, err := c.ws.NextWriter(websocket.TextMessage)
+	for len(text) > 0 && err == nil {
+		part := text[:min(len(text), compressAtOnce)]
+		text = text[len(part):]
+		done := c.takeTurn()
+		_, err = w.Write(part)
+		if len(text) == 0 && err == nil {
+			err = w.Close()
+		}
+		done()
+	}
+	return err
 }
 
 // closeSent notes that the writer wrote the close frame.
