@@ -178,14 +178,14 @@ func TestOperations_ThatHaveWaitedStopWithoutBudget(t *testing.T) {
 	const subscription = `subscription($id: ID) { timelineEvents(timelineId: $id) { __typename } }`
 	for name, tt := range map[string]struct {
 		query    string
-		occupied func(*cost.Shares, context.Context, ratelimit.Client) (done func(), err error)
+		occupied func(context.Context, *cost.Shares, ratelimit.Client) (done func(), err error)
 	}{
 		"a query":                    {`{ publicTimeline { kind } }`, occupyAll},
 		"a mutation":                 {`mutation { logout { __typename } }`, occupyAll},
 		"a subscription":             {subscription, occupyAll},
-		"a query with a plan":        {`{ publicTimeline { kind } }`, (*cost.Shares).Validate},
-		"a mutation with a plan":     {`mutation { logout { __typename } }`, (*cost.Shares).Validate},
-		"a subscription with a plan": {subscription, (*cost.Shares).Validate},
+		"a query with a plan":        {`{ publicTimeline { kind } }`, validate},
+		"a mutation with a plan":     {`mutation { logout { __typename } }`, validate},
+		"a subscription with a plan": {subscription, validate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestOperations_ThatHaveWaitedStopWithoutBudget(t *testing.T) {
 				if len(errs) > 0 {
 					t.Fatal(errs)
 				}
-				done, err := tt.occupied(a.executor.shares, t.Context(), ratelimit.Client{User: 1})
+				done, err := tt.occupied(t.Context(), a.executor.shares, ratelimit.Client{User: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -230,6 +230,11 @@ func TestOperations_ThatHaveWaitedStopWithoutBudget(t *testing.T) {
 }
 
 // occupyAll uses the whole share of a client.
-func occupyAll(s *cost.Shares, ctx context.Context, client ratelimit.Client) (done func(), err error) {
+func occupyAll(ctx context.Context, s *cost.Shares, client ratelimit.Client) (done func(), err error) {
 	return s.Run(ctx, client, 1<<20)
+}
+
+// validate validates a document of a client.
+func validate(ctx context.Context, s *cost.Shares, client ratelimit.Client) (done func(), err error) {
+	return s.Validate(ctx, client)
 }

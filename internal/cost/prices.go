@@ -155,6 +155,7 @@ const (
 	redisMinimum  = 16  // units that an exchange counts for, at least: it takes a connection
 	ScriptUnits   = 16  // units of a script; a command has one
 	SearchUnits   = 32  // units of a script that searches
+	FindUnits     = 64  // units of a script that compares names
 	WalkUnits     = 160 // units of a script that walks over many followers: more than a piece, so that it is sent alone
 
 	longWork          = 250 // points of work after which the exchanges of an operation wait for each other

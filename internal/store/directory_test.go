@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -363,4 +364,45 @@ func TestFindUsers_ReadsABoundedNumberOfEntries(t *testing.T) {
 		t.Errorf("found %d users, the first %+v: %v", len(users), users[0], err)
 	}
 	e.finds("common name119", "user119")
+}
+
+// Attack: one search compared the names of 500 users of a partition with its words at once, and Redis served nobody else for 2.5 ms.
+func TestFindUsers_ComparesFewNamesAtOnce(t *testing.T) {
+	t.Parallel()
+	server := redistest.Server(t)
+	e := newEngine(t, store.Options{URL: server.URL(), Partitions: 1})
+	client := enginetest.Client(t, server.URL())
+	e.registerAs("zoe", "Anna Berta")
+	e.finds("anna berta", "zoe") // it is cached from now on
+	keys := enginetest.Keys(t, client, "*:words")
+	if len(keys) != 1 {
+		t.Fatalf("keys of the words: %v", keys)
+	}
+	add := func(from, to int) {
+		for i := from; i < to; i++ {
+			for _, word := range []string{"anna", "berta"} { // before those of zoe
+				if err := client.ZAdd(t.Context(), keys[0], redis.Z{Member: fmt.Sprintf("%s %d", word, i)}).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	scripts := func() int {
+		return workOf(t, func(ctx context.Context) {
+			if _, err := e.Accounts.FindUsers(ctx, "anna berta", 10); err != nil {
+				t.Error(err)
+			}
+		}).Scripts
+	}
+	few := scripts()
+	add(1000, 1300)
+	e.finds("anna berta", "zoe")
+	if n := scripts(); n != few+2 {
+		t.Errorf("a search among 300 users runs %d scripts, and one among few %d, want 2 more", n, few)
+	}
+	add(1300, 1700)
+	e.finds("anna berta") // the user is behind the first 500
+	if n := scripts(); n > few+3 {
+		t.Errorf("a search among 700 users runs %d scripts, and one among few %d, want at most 3 more", n, few)
+	}
 }

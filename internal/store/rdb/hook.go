@@ -47,7 +47,9 @@ func unitsOf(name script.Name) int {
 	switch name {
 	case script.CommonFollowers:
 		return cost.WalkUnits
-	case script.FindUsers, script.EventsSince:
+	case script.FindUsers:
+		return cost.FindUnits
+	case script.EventsSince:
 		return cost.SearchUnits
 	}
 	return cost.ScriptUnits
