@@ -166,5 +166,6 @@ const (
 	pointsPerCore  = 4_000 // of all holders
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
 
+	longPart = 5 * time.Millisecond   // the part of the work of an operation that a turn is for takes up to 2
 	longTurn = 500 * time.Microsecond // a write to an event stream takes about 30, unless it waits for the reader, and a message up to 300
 )

@@ -176,6 +176,7 @@ func TestMeter_LongOperationsTakeTurnsAgain(t *testing.T) {
 		if waited := goOn(longWork); waited != longTurn {
 			t.Errorf("a long operation waited for %v, want until the others have no turn", waited)
 		}
+		time.Sleep(longPart / 2)
 		if s.messages.Used() != 1 {
 			t.Errorf("%d turns are taken, want that of the long operation", s.messages.Used())
 		}

@@ -11,17 +11,17 @@ import (
 // Turn is the right to work that needs nothing but a core for a moment. Work that takes longer than the moment waits for something
 // else, and no longer has its turn. The methods of nil, which is no turn, do nothing. A Turn is safe for concurrent use.
 type Turn struct {
-	late *time.Timer // ends the turn after longTurn
+	late *time.Timer // ends the turn
 	end  func()
 }
 
-func takeTurn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client) (*Turn, error) {
+func takeTurn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client, longest time.Duration) (*Turn, error) {
 	network := networkOf(client)
 	if err := gate.Acquire(ctx, network, 1); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
 	end := func() { gate.Release(network, 1) }
-	return &Turn{late: time.AfterFunc(longTurn, end), end: end}, nil
+	return &Turn{late: time.AfterFunc(longest, end), end: end}, nil
 }
 
 // End ends the turn, unless it has ended.
@@ -35,14 +35,14 @@ func (t *Turn) End() {
 // write, because Go looks for requests that arrive only when a core has nothing else to do. The turn has to end after the write. It fails if ctx is
 // done.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (*Turn, error) {
-	return takeTurn(ctx, s.writes, client)
+	return takeTurn(ctx, s.writes, client, longTurn)
 }
 
 // Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
 // cores: thousands may arrive in the same millisecond. The turn has to end when it is decoded and its operation has begun. If the client
 // leaves, Decode does not wait, and there is no turn.
 func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
-	turn, _ := takeTurn(ctx, s.messages, client)
+	turn, _ := takeTurn(ctx, s.messages, client, longTurn)
 	return turn
 }
 
@@ -50,11 +50,13 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
 // operations that need nothing but a core leave one to others. The turn ends when the operation waits for Redis, and with the returned function.
 // An operation that has done much work takes a new turn for each part of the rest.
 func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
-	next := func() *Turn { return m.shares.Decode(ctx, m.client) }
+	m.turn.Store(m.shares.Decode(ctx, m.client))
 	m.mu.Lock()
-	m.next = next
-	m.mu.Unlock()
-	m.turn.Store(next())
+	defer m.mu.Unlock()
+	m.next = func() *Turn {
+		turn, _ := takeTurn(ctx, m.shares.messages, m.client, longPart)
+		return turn
+	}
 	return m.endTurn
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -23,7 +24,8 @@ func (s *Timelines) Rebuild(ctx context.Context, id retwis.TimelineID) error {
 }
 
 func (s *Timelines) rebuild(ctx context.Context, id retwis.TimelineID) error {
-	const tries = 5 // concurrent changes are rare
+	ctx = cost.Long(ctx) // the merge takes up to 7 ms
+	const tries = 5      // concurrent changes are rare
 	for range tries {
 		b, err := s.beginBuild(ctx, id)
 		if errors.Is(err, retwis.ErrNotFound) {
