@@ -36,8 +36,7 @@ func hooks() exec.Hooks {
 				},
 			},
 		},
-		Plan:    func(ctx context.Context) (func(), error) { return cost.Of(ctx).Plan(ctx) },
-		Planned: func(ctx context.Context, fields int) { _ = cost.Walk(ctx, fields) }, // without budget, writing the response fails
+		Plan: func(ctx context.Context) (func(int), error) { return cost.Of(ctx).Plan(ctx) },
 		Flags: map[string]exec.Flags{
 			"User.postCount":         selectsCounts,
 			"User.followerCount":     selectsCounts,

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -88,7 +87,7 @@ func TestDocumentCache_KeepsAPlanForEachCombinationOfConditions(t *testing.T) {
 func TestDocumentCache_ReportsEachPlanThatIsMade(t *testing.T) {
 	t.Parallel()
 	made, fields := 0, 0
-	l := newLibrary(Hooks{Planned: func(_ context.Context, n int) { made, fields = made+1, max(fields, n) }})
+	l := newLibrary(planHooks(func(n int) { made, fields = made+1, max(fields, n) }))
 	l.shelf = oneShelf()
 	const query = `query($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) {
 		a: shelf @include(if: $a) { name } b: shelf @include(if: $b) { name } c: shelf @include(if: $c) { name } d: shelf @include(if: $d) { name }

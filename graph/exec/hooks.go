@@ -23,12 +23,9 @@ type Hooks struct {
 	Flags map[string]Flags
 	Begin func(ctx context.Context, flags Flags)
 
-	// Plan is called before a plan is made, and may wait. The returned function is called afterwards. If it fails, the operation has no data, and the
-	// error is one of the response.
-	Plan func(ctx context.Context) (done func(), err error)
-
-	// Planned is called after a plan was made or given up, with the number of its fields.
-	Planned func(ctx context.Context, fields int)
+	// Plan is called before a plan is made, and may wait. If it fails, the operation is not executed, and the error is one of the response. The
+	// returned function is called after the plan was made or given up, with the number of its fields.
+	Plan func(ctx context.Context) (done func(fields int), err error)
 
 	// Stopped returns why the response has to stop, or nil. Resolvers that have not begun do not run then, the data of the response is null, and
 	// the error is one of the response.

@@ -304,3 +304,8 @@ func wantErrors(t testing.TB, got []string, want ...string) {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 }
+
+// planHooks calls a function with the number of fields of each plan that was made.
+func planHooks(made func(fields int)) Hooks {
+	return Hooks{Plan: func(context.Context) (func(int), error) { return made, nil }}
+}

@@ -81,21 +81,20 @@ type planning struct {
 	visits int // selections that were visited to collect the fields
 }
 
-// makePlan returns the plan of an operation, and reports the work. gqlgen itself collects the fields. The error says why
+// makePlan returns the plan of an operation, and for how many fields the work counts. gqlgen itself collects the fields. The error says why
 // the operation cannot have a plan, and gqlgen has to execute it.
-func (p *planner) makePlan(ctx context.Context, op *graphql.OperationContext) (*Plan, error) {
+func (p *planner) makePlan(op *graphql.OperationContext) (plan *Plan, fields int, err error) {
 	root := p.types[rootName(op.Operation.Operation)]
 	if root == nil {
-		return nil, fmt.Errorf("there is no type %s", rootName(op.Operation.Operation))
+		return nil, 0, fmt.Errorf("there is no type %s", rootName(op.Operation.Operation))
 	}
 	made := planning{planner: p, op: op, plan: &Plan{}}
-	var err error
 	made.plan.root, err = made.selection(root, op.Operation.SelectionSet, nil)
-	p.hooks.Planned(ctx, made.plan.fields+made.visits/VisitsPerField)
+	fields = made.plan.fields + made.visits/VisitsPerField
 	if errors.Is(err, errTooLarge) {
-		return &Plan{refused: p.tooLarge}, nil
+		return &Plan{refused: p.tooLarge}, fields, nil
 	}
-	return made.plan, err
+	return made.plan, fields, err
 }
 
 func rootName(operation ast.Operation) string {

@@ -52,11 +52,12 @@ func (p *plans) get(ctx context.Context, op *graphql.OperationContext, by *plann
 	if err != nil {
 		return &Plan{refused: err}, 0
 	}
-	defer done()
+	fields := 0
+	defer func() { done(fields) }()
 	if plan, ok := p.variant(variant); ok {
 		return plan, 0 // another request has made it meanwhile
 	}
-	plan, err = by.makePlan(ctx, op) // without the lock: requests for other variants go on
+	plan, fields, err = by.makePlan(op) // without the lock: requests for other variants go on
 	if err != nil {
 		plan = nil
 	}

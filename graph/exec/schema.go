@@ -41,10 +41,7 @@ func NewSchema(c Config) *Schema {
 		c.Hooks.Begin = func(context.Context, Flags) {}
 	}
 	if c.Hooks.Plan == nil {
-		c.Hooks.Plan = func(context.Context) (func(), error) { return func() {}, nil }
-	}
-	if c.Hooks.Planned == nil {
-		c.Hooks.Planned = func(context.Context, int) {}
+		c.Hooks.Plan = func(context.Context) (func(int), error) { return func(int) {}, nil }
 	}
 	if c.Hooks.Stopped == nil {
 		c.Hooks.Stopped = func(context.Context) error { return nil }

@@ -102,7 +102,7 @@ func TestSchema_RefusesOperationsThatExpandToTooMuch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			planned := 0
-			l := newLibrary(Hooks{Planned: func(_ context.Context, n int) { planned += n }})
+			l := newLibrary(planHooks(func(n int) { planned += n }))
 			for range 2 {
 				data, errs := l.run(t, query, nil)
 				wantData(t, data, `null`)

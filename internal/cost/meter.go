@@ -188,20 +188,27 @@ func (m *Meter) CheckBudget() error {
 }
 
 // Plan waits until the execution plan of the operation may be made, like [Shares.Validate]: that never pauses either. It fails if ctx is done, or
-// like [Meter.CheckBudget]. The returned function has to be called afterwards.
-func (m *Meter) Plan(ctx context.Context) (done func(), err error) {
-	if m == nil || m.shares == nil {
-		return func() {}, nil
+// like [Meter.CheckBudget]. The returned function has to be called afterwards, with the rows that the plan counts for. Without budget, the operation
+// stops later.
+func (m *Meter) Plan(ctx context.Context) (done func(rows int), err error) {
+	if m == nil {
+		return func(int) {}, nil
 	}
 	m.endTurn()
-	if done, err = m.shares.Validate(ctx, m.client); err != nil {
-		return nil, err
+	leave := func() {}
+	if m.shares != nil {
+		if leave, err = m.shares.Validate(ctx, m.client); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.CheckBudget(); err != nil {
-		done()
+		leave()
 		return nil, err
 	}
-	return done, nil
+	return func(rows int) {
+		_, _ = m.count(Work{Rows: rows}) // before others of the client go on
+		leave()
+	}, nil
 }
 
 // Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. One

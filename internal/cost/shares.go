@@ -117,7 +117,7 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 	if m == nil || m.shares == nil {
 		return func() {}, nil
 	}
-	m.turn.Load().End()
+	m.endTurn()
 	gate := m.shares.redis
 	if units > RedisPiece || m.points() > longWork || ctx.Value(longKey{}) != nil {
 		gate = m.shares.long

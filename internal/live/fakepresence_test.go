@@ -11,6 +11,8 @@ import (
 )
 
 func (db *fakeDatabase) SetOnline(ctx context.Context, node string, timelines []retwis.TimelineID, ttl time.Duration) (absent []retwis.TimelineID, err error) {
+	db.countEntering(1)
+	defer db.countEntering(-1)
 	if err := db.call(ctx, "Enter"); err != nil {
 		return nil, err
 	}
@@ -24,6 +26,14 @@ func (db *fakeDatabase) SetOnline(ctx context.Context, node string, timelines []
 		db.online[t] = time.Now().Add(ttl)
 	}
 	return absent, nil
+}
+
+// countEntering counts the calls of SetOnline that have begun and not ended.
+func (db *fakeDatabase) countEntering(change int) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.calls["Enter at once"] += change
+	db.calls["most Enter at once"] = max(db.calls["most Enter at once"], db.calls["Enter at once"])
 }
 
 func (db *fakeDatabase) SetOffline(ctx context.Context, node string, timelines []retwis.TimelineID) error {

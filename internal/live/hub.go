@@ -54,6 +54,8 @@ type Hub struct {
 
 	counting counting
 
+	presenceCalls chan struct{} // has an element for each call that registers presence
+
 	wg sync.WaitGroup // the goroutines of the hub and the open subscriptions
 
 	started chan struct{} // closed when Run begins
@@ -70,7 +72,7 @@ var errNotRunning = fmt.Errorf("live hub is not running: %w", retwis.Unavailable
 
 // NewHub returns a hub that serves subscriptions while [Hub.Run] runs.
 func NewHub(source Source, log *slog.Logger, options Options) *Hub {
-	h := &Hub{source: source, log: log, options: options.withDefaults(), started: make(chan struct{}), partitions: map[int]*partition{}}
+	h := &Hub{source: source, log: log, options: options.withDefaults(), started: make(chan struct{}), partitions: map[int]*partition{}, presenceCalls: make(chan struct{}, presenceCalls)}
 	h.counts.register(options.Metrics)
 	return h
 }

@@ -103,7 +103,7 @@ func (p *partition) untilNext(listening bool) time.Duration {
 	} else if listening {
 		at(p.idleSince.Add(p.hub.options.Linger))
 	}
-	if len(p.presence.enter) > 0 {
+	if len(p.presence.enter)+len(p.presence.refresh) > 0 {
 		at(p.presence.retryAt)
 	}
 	if len(p.failedFeeds) > 0 {

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	presenceBatch  = 50 // timelines of one call, which takes 1 to 2 ms
+	presenceBatch  = 10 // timelines of one call, which takes Redis up to 0.5 ms
+	presenceCalls  = 2  // calls of one hub at once: those of all partitions are due in the same second
 	leaveTimeout   = 2 * time.Second
 	checksPerRound = 8 // searches for feeds due for a check, per CheckEvery
 )
@@ -18,7 +19,8 @@ const (
 // goroutine of maintain sends them, one call at a time. The last change of a timeline
 // therefore wins, even if a leave and an entry of the same timeline race.
 type presence struct {
-	enter     []*feed
+	enter     []*feed // new feeds, and those of a failed call
+	refresh   []*feed // the rest of those whose presence is being refreshed
 	leave     map[retwis.TimelineID]struct{}
 	refreshAt time.Time
 	failures  int
@@ -79,37 +81,51 @@ func (p *partition) leaveAll(ctx context.Context) {
 }
 
 // sendEntries registers the presence of new feeds, and refreshes that of all feeds every
-// third of PresenceTTL.
+// third of PresenceTTL. New feeds come first: their subscribers wait.
 func (p *partition) sendEntries(ctx context.Context) {
-	now := time.Now()
-	p.mu.Lock()
-	if now.Before(p.presence.retryAt) {
-		p.mu.Unlock()
-		return
-	}
-	due := p.presence.enter
-	if !now.Before(p.presence.refreshAt) {
-		p.presence.refreshAt = now.Add(p.hub.options.PresenceTTL / 3)
-		due = make([]*feed, 0, len(p.feeds))
-		for _, f := range p.feeds {
-			due = append(due, f)
-		}
-	}
-	p.presence.enter = nil
-	p.mu.Unlock()
-
-	for batch := range slices.Chunk(due, presenceBatch) {
+	for batch := p.nextEntries(); len(batch) > 0; batch = p.nextEntries() {
 		if err := p.enter(ctx, batch); err != nil {
 			if ctx.Err() == nil {
 				p.hub.log.WarnContext(ctx, "live: registering presence failed, retrying", "partition", p.index, "err", err)
 			}
-			p.retryEntries(due)
+			p.retryEntries(batch)
 			return
 		}
+		p.mu.Lock()
+		p.presence.failures = 0
+		p.mu.Unlock()
 	}
+}
+
+// nextEntries removes and returns the next feeds to register.
+func (p *partition) nextEntries() []*feed {
+	now := time.Now()
 	p.mu.Lock()
-	p.presence.failures = 0
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+	if now.Before(p.presence.retryAt) {
+		return nil
+	}
+	if !now.Before(p.presence.refreshAt) && len(p.presence.refresh) == 0 {
+		p.presence.refreshAt = now.Add(p.hub.options.PresenceTTL / 3)
+		p.presence.enter, p.presence.refresh = nil, make([]*feed, 0, len(p.feeds))
+		for _, f := range p.feeds {
+			if f.enteredAt.IsZero() {
+				p.presence.enter = append(p.presence.enter, f)
+			} else {
+				p.presence.refresh = append(p.presence.refresh, f)
+			}
+		}
+	}
+	due := &p.presence.enter
+	if len(*due) == 0 {
+		due = &p.presence.refresh
+	}
+	n := min(len(*due), presenceBatch)
+	batch := (*due)[:n:n]
+	if *due = (*due)[n:]; len(*due) == 0 {
+		*due = nil
+	}
+	return batch
 }
 
 // enter registers the presence of a batch of feeds. The call may take a third of the TTL. A
@@ -117,6 +133,12 @@ func (p *partition) sendEntries(ctx context.Context) {
 // the call takes effect, and catches up afterwards. So does a feed whose presence was lost in
 // a failover, or by a step of the clock of Redis.
 func (p *partition) enter(ctx context.Context, feeds []*feed) error {
+	select {
+	case p.hub.presenceCalls <- struct{}{}:
+		defer func() { <-p.hub.presenceCalls }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	ttl, began := p.hub.options.PresenceTTL, time.Now()
 	var names []retwis.TimelineID
 	var entering, late []*feed

@@ -55,6 +55,29 @@ func TestPresence_IsRegisteredInBatches(t *testing.T) {
 	})
 }
 
+// Attack: all partitions refreshed the presence of thousands of feeds at the same moment, with scripts of 2 ms each.
+func TestPresence_IsRefreshedByFewCallsAtOnce(t *testing.T) {
+	inBubble(t, Options{PresenceTTL: 30 * time.Second}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		const partitions = 8
+		db.partitions, db.latency = partitions, 100*time.Millisecond
+		for n := range retwis.UserID(partitions * presenceBatch) {
+			go func() { _, _ = h.Subscribe(t.Context(), retwis.Home((n+1)*1024+n%partitions), "") }()
+		}
+		time.Sleep(9 * time.Second)
+		if n := len(db.present()); n != partitions*presenceBatch {
+			t.Errorf("presence of %d timelines, want %d", n, partitions*presenceBatch)
+		}
+		before := db.callCount("Enter")
+		time.Sleep(2 * time.Second)
+		if n := db.callCount("Enter") - before; n != partitions {
+			t.Errorf("%d calls refreshed presence, want %d", n, partitions)
+		}
+		if n := db.callCount("most Enter at once"); n != presenceCalls {
+			t.Errorf("%d calls registered presence at once, want %d", n, presenceCalls)
+		}
+	})
+}
+
 func TestPresence_FollowsTheLastOfManyJoinsAndLeaves(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		db.latency = 10 * time.Millisecond
