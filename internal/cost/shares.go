@@ -19,6 +19,7 @@ type Shares struct {
 	heavy     Gates // number of the heavy queries that run
 	computes  Gates // number of computations beside those, see [Meter.Compute]
 	documents Gates // number of documents that are validated
+	rebuilds  Gates // number of timelines that are rebuilt
 	redis     Gates
 	long      Gates // like redis, for operations that have done much work
 	totals    *totals
@@ -41,6 +42,7 @@ func NewShares() *Shares {
 		heavy:     NewGates(max(1, cores/2), 1),
 		computes:  NewGates(max(1, cores/2), 1),
 		documents: NewGates(max(1, cores/2), 1),
+		rebuilds:  NewGates(max(1, cores/2), 1),
 		redis:     NewGates(redisInFlight, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
@@ -101,6 +103,18 @@ func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit
 // Paid returns a context whose exchanges with Redis wait like those of an operation of a client. They cost nothing: the client has paid for them.
 func (s *Shares) Paid(ctx context.Context, client ratelimit.Client) context.Context {
 	return With(ctx, NewMeter(Options{Client: client, Shares: s}))
+}
+
+// Rebuild waits until the operation of ctx may rebuild a timeline. That takes the process and Redis milliseconds each, whatever the operation costs:
+// one client rebuilds one timeline at a time, and all together have half of the cores. The returned function has to be called afterwards. Work that
+// belongs to no operation never waits.
+func Rebuild(ctx context.Context) (done func(), err error) {
+	m := Of(ctx)
+	if m == nil || m.shares == nil {
+		return func() {}, nil
+	}
+	m.endTurn()
+	return m.shares.rebuilds.pass(ctx, m.client, 1)
 }
 
 type longKey struct{}

@@ -429,9 +429,20 @@ func TestShares_BytesOfANetworkLeaveHalfToOthers(t *testing.T) {
 	}
 }
 
-// Attack: hundreds of subscriptions start at once, and each divides thousands of long posts into words.
-func TestMeter_ComputesForANetworkInTurn(t *testing.T) {
+// Attacks: hundreds of subscriptions start at once, and each divides thousands of long posts into words; accounts read hundreds of lists at once
+// that have to be rebuilt.
+func TestShares_DoHeavyPartsForANetworkInTurn(t *testing.T) {
 	t.Parallel()
+	for name, begin := range map[string]func(context.Context, *Meter) (done func(), err error){
+		"computations": func(ctx context.Context, m *Meter) (func(), error) { return m.Compute(ctx) },
+		"rebuilds":     func(ctx context.Context, m *Meter) (func(), error) { return Rebuild(With(ctx, m)) },
+	} {
+		t.Run(name, func(t *testing.T) { doInTurn(t, begin) })
+	}
+}
+
+func doInTurn(t *testing.T, begin func(context.Context, *Meter) (done func(), err error)) {
+	t.Helper()
 	most := max(1, max(1, runtime.GOMAXPROCS(0)/2)/2) // half of half of the cores
 	synctest.Test(t, func(t *testing.T) {
 		shares := NewShares()
@@ -441,7 +452,7 @@ func TestMeter_ComputesForANetworkInTurn(t *testing.T) {
 			user := ratelimit.Client{User: retwis.UserID(i % 4), Address: netip.MustParseAddr("192.0.2.1")}
 			meter := NewMeter(Options{Client: user, Shares: shares})
 			go func() {
-				done, err := meter.Compute(t.Context())
+				done, err := begin(t.Context(), meter)
 				if err != nil {
 					return
 				}
@@ -457,7 +468,7 @@ func TestMeter_ComputesForANetworkInTurn(t *testing.T) {
 		}
 		close(ends)
 		synctest.Wait()
-		if used := shares.computes.networks.Used(); used != 0 {
+		if used := shares.computes.networks.Used() + shares.rebuilds.networks.Used(); used != 0 {
 			t.Errorf("%d are still counted", used)
 		}
 	})

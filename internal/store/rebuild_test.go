@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -191,5 +194,34 @@ func (o overtaking) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 			return err
 		}
 		return next(ctx, calls)
+	}
+}
+
+// Attack: one address read 200 lists at once that had to be rebuilt, and Redis served nobody else for a quarter of a second.
+func TestRebuild_WaitsForTheTurnOfItsClient(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL()})
+	reader := storetest.Register(t, s, "reader")[0]
+	shares := cost.NewShares()
+	ctx := shares.Paid(t.Context(), ratelimit.Client{User: reader})
+	done, err := cost.Rebuild(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rebuilt := make(chan error, 2)
+	go func() { rebuilt <- s.Timelines.Rebuild(ctx, retwis.Home(reader)) }()
+	impatient, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if err := s.Timelines.Rebuild(impatient, retwis.Mentions(reader)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a rebuild did not wait: %v", err)
+	}
+	select {
+	case err := <-rebuilt:
+		t.Errorf("a rebuild did not wait: %v", err)
+	default:
+	}
+	done()
+	if err := <-rebuilt; err != nil {
+		t.Error(err)
 	}
 }

@@ -14,7 +14,9 @@ local function leading(element)
   if #element <= ID_DIGITS then
     return element
   end
-  return string.match(element, '^%d+')
+  -- Scripts take thousands of elements apart, and a match by a pattern takes longer.
+  local find = string.find
+  return string.sub(element, 1, (find(element, ':', 1, true) or find(element, '~', 1, true)) - 1)
 end
 
 -- shown returns the post that an element shows.
@@ -22,7 +24,6 @@ local function shown(element)
   if #element <= ID_DIGITS then
     return element
   end
-  -- Scripts take a hundred elements apart for a repost: a match by a pattern would take almost three times as long.
   local find = string.find
   local after = find(element, ':', 1, true)
   if after then

@@ -29,12 +29,12 @@ end
 
 -- next_followers returns the timelines of the next followers, or the next lists, and the new progress.
 local function next_followers(kind, chunk)
-  local found = redis.call('ZRANGEBYSCORE', KEYS[2], progress == '' and '-inf' or '(' .. progress, '+inf', 'WITHSCORES', 'LIMIT', 0, chunk)
-  local names = {}
-  for i = 1, #found, 2 do
-    names[#names + 1] = kind .. found[i]
+  local found = redis.call('ZRANGEBYSCORE', KEYS[2], progress == '' and '-inf' or '(' .. progress, '+inf', 'LIMIT', 0, chunk)
+  local last = #found == chunk and redis.call('ZSCORE', KEYS[2], found[#found]) -- all scores would take as long as the members
+  for i, name in ipairs(found) do
+    found[i] = kind .. name
   end
-  return names, #found == 2 * chunk and found[#found] or 'done'
+  return found, last or 'done'
 end
 
 -- next_watched returns the same of the next watched timelines: those of a kind that belong to followers, or all.

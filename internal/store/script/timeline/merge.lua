@@ -82,6 +82,16 @@ for n = 1, origins do
   clock[tonumber(ARGV[at])] = tonumber(ARGV[at + 1])
 end
 
+-- is_later reports whether the partition of a post created it after its clock was read.
+local latest = {} -- by the digits of a bucket: the greatest id until then
+local function is_later(post)
+  local bucket = string.sub(leading(post), -6, -4)
+  if not latest[bucket] then
+    latest[bucket] = id_of(clock[tonumber(bucket) % partitions], tonumber(bucket))
+  end
+  return below(latest[bucket], post)
+end
+
 -- ceiling[i]: the index of the nearest older entry of the same author. Post i must go above it.
 local ceiling, nearest = {}, {}
 for i = #ARGV - 1, first, -2 do
@@ -112,7 +122,7 @@ local function older_of(bucket)
   end
   return older[bucket].at, older[bucket].newest
 end
-for i = first, #ARGV - 1, 2 do
+for i = #entries > 0 and first or #ARGV, #ARGV - 1, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
   newer[author] = index[post] or newer[author]
   if not ceiling[i] and not index[post] then
@@ -139,7 +149,7 @@ for i = first, #ARGV - 1, 2 do
     return -2
   end
   local fits = ceiling[i] or not building and not (floor and below(post, floor))
-  if fits and not index[post] and wanted(author) and instant_of(post) <= clock[bucket_of(post) % partitions] then
+  if fits and not index[post] and wanted(author) and not is_later(post) then
     added = added + 1
     posts[added] = post
     ceilings[added] = ceiling[i]
