@@ -41,13 +41,13 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 					w.next = len(w.targets) // begin again in the next round
 					break
 				}
-				work := t.work()
+				work := w.work(t)
 				spent += work
 				cost += work
 				steps = append(steps, step{w, t})
 				calls = append(calls, outbox.Delivery{
 					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Timeline: t.timeline, Progress: t.progress,
-					Chunk: t.chunk(), Work: work,
+					Chunk: w.chunk(t), Work: work,
 				})
 			}
 		}

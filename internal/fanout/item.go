@@ -52,9 +52,9 @@ func (t *target) ofReferences() bool {
 	return t.to == outbox.TargetReplies || t.to == outbox.TargetQuotes || t.to == outbox.TargetReposts
 }
 
-// chunk returns how many timelines the next call to a target may serve if their number is not known, else 0 for the
+// chunk returns how many timelines the next call for an entry to a target may serve if their number is not known, else 0 for the
 // default. After a call that broke off, the next one has to serve at least as many.
-func (t *target) chunk() int {
+func (w *workItem) chunk(t *target) int {
 	switch t.to {
 	case outbox.TargetLists, outbox.TargetReposterLists, outbox.TargetWatched, outbox.TargetActiveFollowers:
 	default:
@@ -65,14 +65,19 @@ func (t *target) chunk() int {
 		return 0
 	case t.progress == "":
 		return firstChunk
+	case w.Kind == outbox.KindDelete:
+		return nextRemovals
 	default:
 		return nextChunk
 	}
 }
 
-// work returns the expected work of the next call, in pushes.
-func (t *target) work() int {
-	if chunk := t.chunk(); chunk > 0 {
+// work returns the expected work of the next call to a target, in pushes.
+func (w *workItem) work(t *target) int {
+	switch chunk := w.chunk(t); {
+	case chunk > 0 && w.Kind == outbox.KindDelete:
+		return callCost + chunk*removalWork
+	case chunk > 0:
 		return callCost + chunk*listWork
 	}
 	return callCost + min(t.expected, 500)
