@@ -19,7 +19,7 @@ import (
 )
 
 // every is how long work goes on without looking for packets. Looking takes about 5 µs.
-const every = 500 * time.Microsecond
+const every = time.Millisecond
 
 // running is the pipe of the process while [Run] runs.
 var running atomic.Pointer[pipe] //nolint:gochecknoglobals // so is what Go looks for
