@@ -66,7 +66,7 @@ const cachedDocumentBytes = 32 << 20
 
 // NewExecutor returns an executor of the API.
 func NewExecutor(resolver *Resolver, options Options) *Executor {
-	documents := exec.NewDocumentCache(cachedDocumentBytes)
+	documents := exec.NewDocumentCache(cachedDocumentBytes, func(ctx context.Context) any { return ratelimit.NetworkOf(limits.ClientOf(ctx).Address) })
 	schema := options.schema
 	if schema == nil {
 		schema = Schema()

@@ -20,11 +20,14 @@ const (
 )
 
 // DocumentCache keeps valid documents by their text in normal form, and the plans of their operations. It evicts the
-// least recently used. It also caches the last source text of each document, to skip normalisation.
+// least recently used. It also caches the last source text of each document, to skip normalisation. The documents that one holder has added take
+// half of it at most, so that nobody can evict those of all others.
 type DocumentCache struct {
 	maxBytes int
+	holderOf func(context.Context) any // who sends a document; comparable
 
 	mu       sync.Mutex
+	held     map[any]int // bytes by holder
 	byText   map[string]*list.Element // of *document
 	bySource map[string]*list.Element
 	recent   *list.List // the most recently used is first
@@ -34,6 +37,7 @@ type DocumentCache struct {
 var _ graphql.Cache[*ast.QueryDocument] = (*DocumentCache)(nil)
 
 type document struct {
+	holder any
 	text   string
 	source string // the form in which it was sent last; may be empty
 	doc    *ast.QueryDocument
@@ -41,9 +45,9 @@ type document struct {
 	plans  map[*ast.OperationDefinition]*plans
 }
 
-// NewDocumentCache returns a cache for documents that with their plans take about maxBytes.
-func NewDocumentCache(maxBytes int) *DocumentCache {
-	return &DocumentCache{maxBytes: maxBytes, byText: map[string]*list.Element{}, bySource: map[string]*list.Element{}, recent: list.New()}
+// NewDocumentCache returns a cache for documents that with their plans take about maxBytes. The context of a request tells who sends a document.
+func NewDocumentCache(maxBytes int, holderOf func(context.Context) any) *DocumentCache {
+	return &DocumentCache{maxBytes: maxBytes, holderOf: holderOf, held: map[any]int{}, byText: map[string]*list.Element{}, bySource: map[string]*list.Element{}, recent: list.New()}
 }
 
 // Find returns the normal form of a document that was sent in exactly this form before.
@@ -70,11 +74,10 @@ func (c *DocumentCache) Know(text, source string) {
 		return
 	}
 	delete(c.bySource, d.source)
-	d.bytes += len(source) - len(d.source)
-	c.bytes += len(source) - len(d.source)
+	grown := len(source) - len(d.source)
 	d.source = source
 	c.bySource[source] = found
-	c.evictLocked()
+	c.growLocked(d, grown)
 }
 
 // Get implements [graphql.Cache].
@@ -90,7 +93,7 @@ func (c *DocumentCache) Get(_ context.Context, text string) (*ast.QueryDocument,
 }
 
 // Add implements [graphql.Cache]. It ignores long documents.
-func (c *DocumentCache) Add(_ context.Context, text string, doc *ast.QueryDocument) {
+func (c *DocumentCache) Add(ctx context.Context, text string, doc *ast.QueryDocument) {
 	if len(text) > maxCachedText {
 		return
 	}
@@ -99,19 +102,33 @@ func (c *DocumentCache) Add(_ context.Context, text string, doc *ast.QueryDocume
 	if _, ok := c.byText[text]; ok {
 		return // two requests sent it at the same time
 	}
-	d := &document{text: text, doc: doc, bytes: bytesPerDocument + bytesPerCharacter*len(text)}
-	d.plans = make(map[*ast.OperationDefinition]*plans, len(doc.Operations))
+	d := &document{holder: c.holderOf(ctx), text: text, doc: doc, plans: make(map[*ast.OperationDefinition]*plans, len(doc.Operations))}
 	c.byText[text] = c.recent.PushFront(d)
-	c.bytes += d.bytes
-	c.evictLocked()
+	c.growLocked(d, bytesPerDocument+bytesPerCharacter*len(text))
 }
 
-func (c *DocumentCache) evictLocked() {
-	for c.bytes > c.maxBytes && c.recent.Len() > 0 {
-		oldest := c.recent.Remove(c.recent.Back()).(*document) //nolint:forcetypeassert // the list holds nothing else
-		delete(c.byText, oldest.text)
-		delete(c.bySource, oldest.source)
-		c.bytes -= oldest.bytes
+// growLocked adds the bytes that a cached document takes now, and evicts the oldest of its holder while that has more than its share, or the oldest
+// of all.
+func (c *DocumentCache) growLocked(d *document, bytes int) {
+	d.bytes += bytes
+	c.bytes += bytes
+	c.held[d.holder] += bytes
+	for oldest := c.recent.Back(); oldest != nil && (c.bytes > c.maxBytes || c.held[d.holder] > c.maxBytes/2); {
+		candidate := oldest
+		oldest = oldest.Prev()
+		if c.bytes > c.maxBytes || candidate.Value.(*document).holder == d.holder { //nolint:forcetypeassert // the list holds nothing else
+			c.evictLocked(candidate)
+		}
+	}
+}
+
+func (c *DocumentCache) evictLocked(element *list.Element) {
+	d := c.recent.Remove(element).(*document) //nolint:forcetypeassert // the list holds nothing else
+	delete(c.byText, d.text)
+	delete(c.bySource, d.source)
+	c.bytes -= d.bytes
+	if c.held[d.holder] -= d.bytes; c.held[d.holder] == 0 {
+		delete(c.held, d.holder)
 	}
 }
 
@@ -123,9 +140,7 @@ func (c *DocumentCache) planOf(ctx context.Context, op *graphql.OperationContext
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if element, ok := c.byText[d.text]; ok && element.Value == d {
-			d.bytes += kept
-			c.bytes += kept
-			c.evictLocked()
+			c.growLocked(d, kept)
 		}
 	}
 	return plan

@@ -1,10 +1,13 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // documentNumber returns different documents of the same size.
@@ -47,6 +50,37 @@ func TestDocumentCache_EvictsTheLeastRecentlyUsed(t *testing.T) {
 		if _, ok := l.documents.Get(t.Context(), used); !ok {
 			t.Fatalf("a document in use was evicted after %d others", i)
 		}
+	}
+}
+
+// Attack: one address sent so many documents that those of all others were evicted, and waited for validation again.
+func TestDocumentCache_LeavesHalfToOtherHolders(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(Hooks{})
+	cache := l.documents
+	of := func(holder any) context.Context { return context.WithValue(t.Context(), holderKey{}, holder) }
+	add := func(holder any, i int) {
+		cache.Add(of(holder), documentNumber(i), &ast.QueryDocument{})
+		cache.Know(documentNumber(i), " "+documentNumber(i))
+	}
+	add("other", 0)
+	for i := 1; i < 400; i++ {
+		add("heavy", i)
+		if cache.held["heavy"] > cache.maxBytes/2 || cache.bytes != cache.held["heavy"]+cache.held["other"] {
+			t.Fatalf("%d bytes are cached, by holder %v", cache.bytes, cache.held)
+		}
+	}
+	if _, known := cache.Find(" " + documentNumber(0)); !known {
+		t.Error("the document of another holder was evicted")
+	}
+	if _, known := cache.Find(" " + documentNumber(1)); known {
+		t.Error("the oldest document of the heavy holder is still cached")
+	}
+	for holder := range 400 {
+		add(holder, 400+holder)
+	}
+	if cache.bytes > cache.maxBytes || len(cache.held) != cache.recent.Len() {
+		t.Errorf("%d bytes of %d documents are cached, of %d holders", cache.bytes, cache.recent.Len(), len(cache.held))
 	}
 }
 

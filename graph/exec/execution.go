@@ -192,17 +192,18 @@ func (e *execution) resolve(wave []*instance) {
 			e.announce(i)
 		}
 	}
-	if isSequential(wave) {
-		for _, i := range wave {
-			e.resolveInstance(i)
-		}
-		return
-	}
+	sequential := isSequential(wave)
 	for part := range slices.Chunk(wave, maxParallel) {
 		if e.stopped = e.stop(e.ctx); e.stopped != nil {
 			return
 		}
-		e.resolveSideBySide(part)
+		if !sequential {
+			e.resolveSideBySide(part)
+			continue
+		}
+		for _, i := range part {
+			e.resolveInstance(i)
+		}
 	}
 }
 

@@ -78,7 +78,7 @@ type library struct {
 }
 
 func newLibrary(hooks Hooks) *library {
-	l := &library{hooks: hooks, documents: NewDocumentCache(1 << 20)}
+	l := &library{hooks: hooks, documents: NewDocumentCache(2<<20, func(ctx context.Context) any { return ctx.Value(holderKey{}) })}
 	l.ast = gqlparser.MustLoadSchema(&ast.Source{Name: "library", Input: librarySchema})
 	l.author = func(_ context.Context, b *book) (*author, error) { return b.author, nil }
 	l.born = func(_ context.Context, a *author) (int, error) { return a.born, nil }
@@ -309,3 +309,6 @@ func wantErrors(t testing.TB, got []string, want ...string) {
 func planHooks(made func(fields int)) Hooks {
 	return Hooks{Plan: func(context.Context) (func(int), error) { return made, nil }}
 }
+
+// holderKey is the key of who sends a document.
+type holderKey struct{}

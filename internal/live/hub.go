@@ -54,7 +54,7 @@ type Hub struct {
 
 	counting counting
 
-	presenceCalls chan struct{} // has an element for each call that registers presence
+	presenceCalls chan struct{} // has an element for each call that changes presence
 
 	wg sync.WaitGroup // the goroutines of the hub and the open subscriptions
 

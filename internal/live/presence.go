@@ -51,13 +51,31 @@ func (p *partition) sendLeaves(ctx context.Context) {
 
 func (p *partition) leaveTimelines(ctx context.Context, left []retwis.TimelineID) {
 	for batch := range slices.Chunk(left, presenceBatch) {
-		ctx, cancel := p.hub.callContext(ctx)
-		err := p.hub.source.SetOffline(ctx, p.hub.options.Node, batch)
-		cancel()
-		if err != nil {
+		if err := p.setOffline(ctx, batch); err != nil {
 			p.hub.log.DebugContext(ctx, "live: ending presence failed, presence lapses by itself", "partition", p.index, "err", err)
 			return
 		}
+	}
+}
+
+func (p *partition) setOffline(ctx context.Context, timelines []retwis.TimelineID) error {
+	ctx, cancel := p.hub.callContext(ctx)
+	defer cancel()
+	done, err := p.hub.beginPresenceCall(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return p.hub.source.SetOffline(ctx, p.hub.options.Node, timelines)
+}
+
+// beginPresenceCall waits until a call that changes presence may begin: see [presenceCalls]. The returned function ends it.
+func (h *Hub) beginPresenceCall(ctx context.Context) (done func(), err error) {
+	select {
+	case h.presenceCalls <- struct{}{}:
+		return func() { <-h.presenceCalls }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }
 
@@ -133,12 +151,11 @@ func (p *partition) nextEntries() []*feed {
 // the call takes effect, and catches up afterwards. So does a feed whose presence was lost in
 // a failover, or by a step of the clock of Redis.
 func (p *partition) enter(ctx context.Context, feeds []*feed) error {
-	select {
-	case p.hub.presenceCalls <- struct{}{}:
-		defer func() { <-p.hub.presenceCalls }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	done, err := p.hub.beginPresenceCall(ctx)
+	if err != nil {
+		return err
 	}
+	defer done()
 	ttl, began := p.hub.options.PresenceTTL, time.Now()
 	var names []retwis.TimelineID
 	var entering, late []*feed
