@@ -79,6 +79,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		Hooks:      hooks(),
 		Documents:  documents,
 		TooLarge:   limits.ErrTooLarge,
+		TooMany:    limits.ErrTooMany,
 
 		NullCondition: limits.ErrNullCondition,
 	})

@@ -27,7 +27,7 @@ type DocumentCache struct {
 	holderOf func(context.Context) any // who sends a document; comparable
 
 	mu       sync.Mutex
-	held     map[any]int // bytes by holder
+	held     map[any]int              // bytes by holder
 	byText   map[string]*list.Element // of *document
 	bySource map[string]*list.Element
 	recent   *list.List // the most recently used is first

@@ -64,6 +64,55 @@ func TestHooks_StoppedEndsTheWave(t *testing.T) {
 	}
 }
 
+// Attack: mentions of users who mention users made a million fields to look up, of which nothing was charged before the response was written.
+func TestHooks_AddedBoundsTheFieldsOfAResponse(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		books, allowed int // allowed by the hook
+		want           string
+	}{
+		"few":          {addedAtOnce - 10, 0, ""},
+		"many":         {3 * addedAtOnce, maxInstances, ""},
+		"without hook": {maxInstances, 2 * maxInstances, ": too many"},
+		"stopped":      {3 * addedAtOnce, addedAtOnce, ": stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			added, called := 0, 0
+			l := newLibrary(Hooks{
+				Added: func(_ context.Context, fields int) error {
+					if added += fields; added > tt.allowed {
+						return errors.New("stopped")
+					}
+					return nil
+				},
+				Announce: map[string]func(context.Context, any){"Book.author": func(context.Context, any) {}},
+			})
+			l.shelf = &shelf{books: make([]*book, tt.books)}
+			for i := range l.shelf.books {
+				l.shelf.books[i] = &book{author: &author{name: "Ann"}}
+			}
+			l.author = func(_ context.Context, b *book) (*author, error) {
+				called++
+				return b.author, nil
+			}
+			data, errs := l.run(t, authorsOf, nil)
+			if tt.want == "" {
+				wantErrors(t, errs)
+				if called != tt.books || added != (tt.books+1)/addedAtOnce*addedAtOnce {
+					t.Errorf("%d resolvers of %d were called, %d fields reported", called, tt.books, added)
+				}
+				return
+			}
+			wantData(t, data, `null`)
+			wantErrors(t, errs, tt.want)
+			if called > 0 {
+				t.Errorf("%d resolvers were called", called)
+			}
+		})
+	}
+}
+
 // Attack: what was written before an object became null, because of an error in it, was free.
 func TestHooks_WrittenCountsWhatIsDiscarded(t *testing.T) {
 	t.Parallel()

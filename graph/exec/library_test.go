@@ -90,6 +90,7 @@ func newLibrary(hooks Hooks) *library {
 		Hooks:      hooks,
 		Documents:  l.documents,
 		TooLarge:   errors.New("too large"),
+		TooMany:    errors.New("too many"),
 
 		NullCondition: func(variable string) error { return errors.New(variable + " is null") },
 	})

@@ -17,6 +17,7 @@ type Config struct {
 	Hooks      Hooks
 	Documents  *DocumentCache
 	TooLarge   error // the error of operations that expand to too much
+	TooMany    error // the error of responses that resolve too many fields
 
 	// NullCondition returns the error of an operation with a @skip or @include whose variable is null.
 	NullCondition func(variable string) error
@@ -46,13 +47,16 @@ func NewSchema(c Config) *Schema {
 	if c.Hooks.Stopped == nil {
 		c.Hooks.Stopped = func(context.Context) error { return nil }
 	}
+	if c.Hooks.Added == nil {
+		c.Hooks.Added = func(context.Context, int) error { return nil }
+	}
 	if c.Hooks.Written == nil {
 		c.Hooks.Written = func(context.Context, int) error { return nil }
 	}
 	return &Schema{
 		ExecutableSchema: c.Generated,
 		planner: planner{
-			schema: c.Generated.Schema(), types: c.Types, hooks: c.Hooks, tooLarge: c.TooLarge, nullCondition: c.NullCondition,
+			schema: c.Generated.Schema(), types: c.Types, hooks: c.Hooks, tooLarge: c.TooLarge, tooMany: c.TooMany, nullCondition: c.NullCondition,
 		},
 		newContext: c.NewContext,
 		documents:  c.Documents,
@@ -144,6 +148,7 @@ func (s *Schema) respond(
 	e.op, e.ctx, e.flags, e.begin = op, ctx, plan.flags, s.planner.hooks.Begin
 	e.generated, e.introspection = s.newContext(op), s.ExecutableSchema
 	e.written, e.checkAt, e.stop = s.planner.hooks.Written, checkEvery, s.planner.hooks.Stopped
+	e.added, e.tooMany = s.planner.hooks.Added, s.planner.tooMany
 	length := min(int(plan.length.Load()), checkEvery)
 	e.buf = make([]byte, 0, length+length/8+128)
 	if plan.refused != nil {

@@ -23,6 +23,9 @@ const (
 	maxConditions = 16    // different variables in @skip and @include; as many as an operation with plans may have
 )
 
+// ErrTooMany is the error of a response that resolves too many fields.
+var ErrTooMany = retwis.Errorf(retwis.CodeTooComplex, "the response has more than 100000 fields that are looked up: request smaller pages or fewer fields")
+
 // ErrTooLarge is the error of an operation that expands to more fields than can be planned.
 var ErrTooLarge = retwis.Errorf(retwis.CodeTooComplex,
 	"the operation selects too many fields, with all fragments expanded: spread fewer of them, or nest fewer lists")

@@ -11,6 +11,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/core"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"retwis/internal/netpoll"
 )
 
 // MaxErrors is the maximum number of errors that a client gets for one operation.
@@ -40,7 +42,7 @@ func NewValidator(schema *ast.Schema, suggest bool) *Validator {
 		}
 		v.rules = append(v.rules, rule)
 	}
-	v.rules = append(v.rules, validator.Rule{Name: "ForgetVariables", RuleFunc: forgetVariables}, values,
+	v.rules = append(v.rules, validator.Rule{Name: "Yield", RuleFunc: yield}, validator.Rule{Name: "ForgetVariables", RuleFunc: forgetVariables}, values,
 		validator.Rule{Name: "CustomScalars", RuleFunc: customScalars})
 	return v
 }
@@ -56,6 +58,19 @@ func withoutSuggestions(all *rules.Rules) {
 		all.RemoveRule(swap.suggesting.Name)
 		all.AddRule(swap.silent.Name, swap.silent.RuleFunc)
 	}
+}
+
+// validatedAtOnce is how many fields are validated before others have the core.
+const validatedAtOnce = 32
+
+// yield is a rule without errors that leaves the core to others during a long validation.
+func yield(observers *validator.Events, _ validator.AddErrFunc) {
+	fields := 0
+	observers.OnField(func(*validator.Walker, *ast.Field) {
+		if fields++; fields%validatedAtOnce == 0 {
+			netpoll.Yield()
+		}
+	})
 }
 
 // forgetVariables is a rule without errors, for the rules after it and for execution: it forgets which variable a value uses. The rule for values

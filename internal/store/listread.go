@@ -49,7 +49,7 @@ func (s *Timelines) readList(ctx context.Context, id retwis.TimelineID, of listR
 			return listRange{}, err
 		}
 	}
-	if of.mode == "all" || of.unread > retwis.MaxUnread {
+	if of.mode == "all" || of.unread > retwis.MaxUnread || of.count >= scanStep {
 		ctx = cost.Long(ctx)
 	}
 	partition := s.db.OfTimeline(id).Number
