@@ -205,6 +205,9 @@ func (e *execution) visitPlain(parent *instance, f *plannedField, object any) {
 // read, the others find their values. All other instances are resolved side by side, a part of them at a time, so that few have begun when
 // the response has to stop.
 func (e *execution) resolve(wave []*instance) {
+	if e.stopped = e.stop(e.ctx); e.stopped != nil {
+		return
+	}
 	for _, i := range wave {
 		if i.field.announce != nil {
 			e.announce(i)

@@ -366,62 +366,47 @@ func TestEvents_AreSentInShortTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		groups, _ := newTestGroups(t.Context())
-		client := ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}
-		var order []string
-		var members [2][3 * turnEvents]Member
-		for i, name := range []string{"first", "second"} {
-			for j := range members[i] {
-				join(t, groups, &members[i][j], &graphql.OperationContext{RawQuery: name}, client, &inOrder{name: name, order: &order})
-			}
-		}
-		var others []*cost.Turn // all but one that may send
-		for range max(1, runtime.GOMAXPROCS(0)/2) {
-			other, err := groups.shares.Write(t.Context(), client)
-			if err != nil {
-				t.Fatal(err)
-			}
-			others = append(others, other)
+		var turns []*cost.Turn
+		var members [3 * turnEvents]Member
+		for i := range members {
+			to := &inTurn{member: &members[i], turns: &turns}
+			join(t, groups, &members[i], &graphql.OperationContext{RawQuery: "news"}, ratelimit.Client{User: 7}, to)
+			members[i].queue = members[0].queue
+			members[i].lane = members[0].lane
 		}
 		for i := range members {
-			for j := range members[i] {
-				members[i][j].Take(post(1, "a"))
-			}
+			members[i].Take(post(1, "a"))
 		}
 		synctest.Wait()
-		others[0].End()
-		synctest.Wait()
-		for from, sent := range order {
-			if n := len(order); from+turnEvents < n && slices.Index(order[from:], otherThan(sent)) > turnEvents {
-				t.Fatalf("the %s group sends more than %d events before the other one: %q", sent, turnEvents, order)
+		if len(turns) != len(members) {
+			t.Fatalf("sent %d events, want %d", len(turns), len(members))
+		}
+		first := 0 // of the turn
+		for i, turn := range turns {
+			if turn == nil {
+				t.Fatal("an event was sent without a turn")
 			}
-		}
-		if len(order) != 6*turnEvents {
-			t.Errorf("sent %d events, want %d", len(order), 6*turnEvents)
-		}
-		for _, other := range others[1:] {
-			other.End()
+			if turn != turns[first] {
+				first = i
+			}
+			if i-first >= turnEvents {
+				t.Fatalf("more than %d events were sent in one turn", turnEvents)
+			}
 		}
 		for i := range members {
-			for j := range members[i] {
-				members[i][j].End(nil)
-			}
+			members[i].End(nil)
 		}
 		synctest.Wait()
 	})
 }
 
-// inOrder records whose events are sent, when one goroutine sends at a time.
-type inOrder struct {
+// inTurn records the turns in which events are sent.
+type inTurn struct {
 	received
-	name  string
-	order *[]string
+	member *Member
+	turns  *[]*cost.Turn
 }
 
-func (r *inOrder) Emit(*Rendered, retwis.Cursor, bool) { *r.order = append(*r.order, r.name) }
-
-func otherThan(name string) string {
-	if name == "first" {
-		return "second"
-	}
-	return "first"
+func (r *inTurn) Emit(*Rendered, retwis.Cursor, bool) {
+	*r.turns = append(*r.turns, r.member.queue.turn)
 }

@@ -35,6 +35,11 @@ func (h *hook) metered(ctx context.Context, cmds []redis.Cmder, run func(context
 		setErrors(cmds, err)
 		return err
 	}
+	if err := meter.Err(); err != nil { // it has waited, and other exchanges of the operation have used up the budget
+		leave()
+		setErrors(cmds, err)
+		return err
+	}
 	err = run(cost.With(ctx, nil))
 	leave()
 	rows := 0

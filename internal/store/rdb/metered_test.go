@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/redistest"
 	"retwis/internal/store/script"
 )
@@ -73,4 +75,46 @@ func TestPieces_HoldOneLongScript(t *testing.T) {
 	if unitsOf(script.CommonFollowers) <= cost.RedisPiece {
 		t.Error("a walk over followers is no long exchange")
 	}
+}
+
+// Attack: 48 pages of a list were admitted together and read one after the other, also after the first had used up the budget.
+func TestMetered_SendsNothingAfterTheOperationHadToStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := ratelimit.Client{User: 1}
+		shares := cost.NewShares()
+		spent := errors.New("the budget is used up")
+		meter := cost.NewMeter(cost.Options{Client: client, Shares: shares, Charge: func(int) error { return spent }})
+		ctx := cost.With(t.Context(), meter)
+		var leaves []func()
+		for range 16 { // all units of the client are in use
+			leave, err := cost.Enter(shares.Paid(t.Context(), client), cost.ScriptUnits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leaves = append(leaves, leave)
+		}
+		h := &hook{}
+		cmd, sent := redis.NewCmd(ctx, "get", "key"), false
+		done := make(chan error, 1)
+		go func() {
+			done <- h.metered(ctx, []redis.Cmder{cmd}, func(context.Context) error { sent = true; return nil })
+		}()
+		synctest.Wait()
+		if len(done) > 0 {
+			t.Fatal("the command did not wait for the units of its client")
+		}
+		_ = meter.Add(cost.Work{Rows: 10_000})
+		for _, leave := range leaves {
+			leave()
+		}
+		if err := <-done; !errors.Is(err, spent) || !errors.Is(cmd.Err(), spent) || sent {
+			t.Errorf("got %v and %v, sent: %t", err, cmd.Err(), sent)
+		}
+		leave, err := cost.Enter(shares.Paid(t.Context(), client), cost.RedisPiece) // the units were given back
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+	})
 }

@@ -15,6 +15,7 @@ const (
 	pieceWork      = 500 // work of a pipeline, in pushes: about half a millisecond
 	piecesInFlight = 2   // at each master: it has the next one when it has finished one
 
+	taskWait  = 5 * time.Second        // for the tasks of others, of which a hundred may take half a second
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
 
@@ -72,13 +73,13 @@ func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, wo
 }
 
 func (db *DB) doPiece(ctx context.Context, master *redis.Client, calls []Call, piece []int, results []*redis.Cmd) {
-	defer inTurn(ctx, db.pieces, master)()
+	defer inTurn(ctx, db.pieces, master, pieceWait)()
 	db.doGroup(ctx, calls, piece, results)
 }
 
-// inTurn waits until one more may be in flight at a master. The returned function has to be called afterwards.
-func inTurn(ctx context.Context, gate *fair.Gate[*redis.Client], master *redis.Client) (done func()) {
-	waiting, cancel := context.WithTimeout(ctx, pieceWait)
+// inTurn waits for a while until one more may be in flight at a master. The returned function has to be called afterwards.
+func inTurn(ctx context.Context, gate *fair.Gate[*redis.Client], master *redis.Client, most time.Duration) (done func()) {
+	waiting, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	if gate.Acquire(waiting, master, 1) != nil {
 		return func() {}
@@ -90,7 +91,7 @@ func inTurn(ctx context.Context, gate *fair.Gate[*redis.Client], master *redis.C
 // have more than a hundred such tasks at a time, and other connections would wait behind all of them.
 func (db *DB) DoTask(ctx context.Context, c Call) (*redis.Cmd, error) {
 	for master := range db.byMaster(ctx, []Call{c}) {
-		defer inTurn(ctx, db.tasks, master)()
+		defer inTurn(ctx, db.tasks, master, taskWait)()
 	}
 	return db.DoDurably(ctx, c)
 }

@@ -62,7 +62,7 @@ func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
 // Attack: 16 outboxes had eight tasks each in flight, scripts of 2 to 4 milliseconds, and all others waited behind them.
 func TestDoTask_LimitsTasksInFlight(t *testing.T) {
 	t.Parallel()
-	server := &slowServer{takes: time.Millisecond}
+	server := &slowServer{takes: 10 * time.Millisecond}
 	db, _ := server.open(t, 1, 1, 1)
 	synctest.Test(t, func(t *testing.T) {
 		var all sync.WaitGroup
