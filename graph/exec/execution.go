@@ -117,12 +117,13 @@ func (e *execution) resolveWaves() {
 // Bounds of the instances of one response. Each takes up to 7 µs and 200 bytes, before anything of the response is written.
 const (
 	maxInstances = 100_000
-	addedAtOnce  = 250 // between two calls of [Hooks.Added]
+	addedAtOnce  = 250   // between two calls of [Hooks.Added]
+	addedBefore  = 1_000 // before the first call: large pages have a few hundred
 )
 
 // add makes an instance of a field, unless the response has to stop. It is resolved with the next wave, or at once if its resolver waits for nothing.
 func (e *execution) add(parent *instance, f *plannedField, object any) {
-	if e.count++; e.count%addedAtOnce == 0 {
+	if e.count++; e.count > addedBefore && e.count%addedAtOnce == 0 {
 		e.stopped = e.added(e.ctx, addedAtOnce)
 	}
 	if e.stopped == nil && e.count > maxInstances {
