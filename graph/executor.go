@@ -292,9 +292,9 @@ func (e *Executor) parse(ctx context.Context, client ratelimit.Client, document 
 			return nil, gqlerror.List{gqlerror.Wrap(err)}
 		}
 		defer done()
-	}
-	if doc, known := e.documents.Get(ctx, document.Text); known {
-		return doc, nil
+		if doc, known := e.documents.Get(ctx, document.Text); known {
+			return doc, nil // another request has validated it meanwhile
+		}
 	}
 	doc, refused := document.Parse()
 	if refused != nil {

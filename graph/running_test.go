@@ -95,14 +95,7 @@ func TestRenderFor_WaitsForTheShareOfSharedEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newAPI(Options{})
-				event := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: a.addPost(a.addUser("alice"), "text")}}
-				op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{
-					Query:     `subscription($id: ID) { timelineEvents(timelineId: $id) { __typename } }`,
-					Variables: map[string]any{"id": globalTimelineID(retwis.Public())},
-				})
-				if len(errs) > 0 {
-					t.Fatal(errs)
-				}
+				op, event := a.publicEvent(t)
 				client, holder, other := ratelimit.Client{User: 1}, cost.ForSeveral(), ratelimit.Client{User: 1}
 				if alone {
 					holder, other = client, cost.ForSeveral()
@@ -132,19 +125,25 @@ func TestRenderFor_WaitsForTheShareOfSharedEvents(t *testing.T) {
 	}
 }
 
+// publicEvent returns a subscription to the public timeline, and an event for it.
+func (a *api) publicEvent(t *testing.T) (*graphql.OperationContext, retwis.Event) {
+	t.Helper()
+	op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{
+		Query:     `subscription($id: ID) { timelineEvents(timelineId: $id) { __typename } }`,
+		Variables: map[string]any{"id": globalTimelineID(retwis.Public())},
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return op, &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: a.addPost(a.addUser("alice"), "text")}}
+}
+
 // Attack: an event of many selections was rendered for hundreds of groups at the same moment, on all cores.
 func TestRenderFor_TakesATurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
-		event := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: a.addPost(a.addUser("alice"), "text")}}
-		op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{
-			Query:     `subscription($id: ID) { timelineEvents(timelineId: $id) { __typename } }`,
-			Variables: map[string]any{"id": globalTimelineID(retwis.Public())},
-		})
-		if len(errs) > 0 {
-			t.Fatal(errs)
-		}
+		op, event := a.publicEvent(t)
 		here, there := ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}, ratelimit.Client{Address: netip.MustParseAddr("198.51.100.1")}
 		var turns []*cost.Turn
 		for range max(1, runtime.GOMAXPROCS(0)/2) {

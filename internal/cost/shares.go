@@ -18,7 +18,7 @@ type Shares struct {
 	light     Gates // points of the light operations that run
 	heavy     Gates // number of the heavy queries that run
 	computes  Gates // number of computations beside those, see [Meter.Compute]
-	documents Gates // number of documents that are validated
+	documents Gates // number of documents that are validated, and of plans that are made
 	rebuilds  Gates // number of timelines that are rebuilt
 	redis     Gates
 	long      Gates // like redis, for operations that have done much work

@@ -17,7 +17,7 @@ const (
 	maxEntryPushes = 1000                   // pushes of an entry before the other entries of the round had a turn
 	callCost       = 10                     // fixed cost of a call, in pushes
 	listWork       = 4                      // work for a list, in pushes: its members decide whether it shows a post
-	removalWork    = 1                      // work for a list that is told of a removal: nothing but whether it is watched
+	removalWork    = 1                      // work for a list when a removal is announced: the script only looks whether the list is watched
 	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
 	nextChunk      = 100                    // lists of each further call
 	nextRemovals   = 500                    // the same for removals

@@ -12,7 +12,7 @@ import (
 // filterBatch is the maximum number of filter epochs read by one call.
 const filterBatch = 500
 
-// yieldEvery is to how many subscribers a feed hands an event at once. That takes about 0.1 ms.
+// yieldEvery is to how many subscribers a feed hands an event before it leaves the core to others.
 const yieldEvery = 256
 
 // viewers returns the viewers of the subscribers, each once. Without a due comparison there are none.

@@ -69,23 +69,18 @@ func (l *Limiter) refuse(action Action, wait time.Duration) error {
 
 // Check refuses a client whose budget of reads is used up, before any work is done for it.
 // The error is RATE_LIMITED.
-func (l *Limiter) Check(client Client) error {
-	if !l.policies.Reads.Limited() {
-		return nil
-	}
-	if wait := l.reads.wait(client.Key(), 1); wait > 0 {
-		return l.refuse(Reads, wait)
-	}
-	return nil
-}
+func (l *Limiter) Check(client Client) error { return l.check(client, 1) }
 
 // CheckDebt refuses a client whose operations have used more than its budget. Its error is RATE_LIMITED. An operation that was counted before, and
 // has waited since, does not begin then.
-func (l *Limiter) CheckDebt(client Client) error {
+func (l *Limiter) CheckDebt(client Client) error { return l.check(client, 0) }
+
+// check refuses a client that cannot take a cost.
+func (l *Limiter) check(client Client, cost int) error {
 	if !l.policies.Reads.Limited() {
 		return nil
 	}
-	if wait := l.reads.wait(client.Key(), 0); wait > 0 {
+	if wait := l.reads.wait(client.Key(), cost); wait > 0 {
 		return l.refuse(Reads, wait)
 	}
 	return nil

@@ -122,7 +122,8 @@ local function older_of(bucket)
   end
   return older[bucket].at, older[bucket].newest
 end
-for i = #entries > 0 and first or #ARGV, #ARGV - 1, 2 do
+local placed = #entries > 0 and #ARGV - 1 or 0 -- without entries there is nothing to place posts above
+for i = first, placed, 2 do
   local post, author = ARGV[i], ARGV[i + 1]
   newer[author] = index[post] or newer[author]
   if not ceiling[i] and not index[post] then
