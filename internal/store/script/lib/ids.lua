@@ -9,14 +9,20 @@
 -- The digits of the longest post id.
 local ID_DIGITS = 19
 
+-- Scripts take thousands of elements apart, so these are local. Matches by patterns take longer.
+local byte, find, sub = string.byte, string.find, string.sub
+local COLON, TILDE, ZERO = byte(':~0', 1, 3)
+
 -- leading returns the leading id of an element.
 local function leading(element)
   if #element <= ID_DIGITS then
     return element
   end
-  -- Scripts take thousands of elements apart, and a match by a pattern takes longer.
-  local find = string.find
-  return string.sub(element, 1, (find(element, ':', 1, true) or find(element, '~', 1, true)) - 1)
+  local after = byte(element, ID_DIGITS + 1)
+  if after == COLON or after == TILDE then
+    return sub(element, 1, ID_DIGITS)
+  end
+  return sub(element, 1, (find(element, ':', 1, true) or find(element, '~', 1, true)) - 1)
 end
 
 -- shown returns the post that an element shows.
@@ -24,12 +30,11 @@ local function shown(element)
   if #element <= ID_DIGITS then
     return element
   end
-  local find = string.find
   local after = find(element, ':', 1, true)
   if after then
-    return string.sub(element, 1, after - 1)
+    return sub(element, 1, after - 1)
   end
-  return string.sub(element, find(element, '~', find(element, '~', 1, true) + 1, true) + 1)
+  return sub(element, find(element, '~', find(element, '~', 1, true) + 1, true) + 1)
 end
 
 -- answered_by returns the author of a reply and the author of the post answered, and nothing for other elements.
@@ -85,5 +90,6 @@ end
 -- bucket_of returns the bucket of the author or reposter of an element. Modulo the number of partitions it is
 -- the number of the partition that created the post or the repost.
 local function bucket_of(element)
-  return tonumber(string.sub(leading(element), -6, -4))
+  local hundreds, tens, ones = byte(leading(element), -6, -4)
+  return 100 * hundreds + 10 * tens + ones - 111 * ZERO
 end

@@ -1,3 +1,12 @@
+-- leading_ids returns the leading ids of elements. Scripts compare each of them many times.
+local function leading_ids(elements)
+  local ids = {}
+  for i, element in ipairs(elements) do
+    ids[i] = leading(element)
+  end
+  return ids
+end
+
 -- merge_posts inserts posts, newest first, into entries that are in order of arrival. Each post goes below
 -- every newer entry. If it has a ceiling, the index of the nearest older entry of its author, it goes
 -- above that. The function returns the new entries.
@@ -7,30 +16,39 @@ local function merge_posts(entries, posts, ceilings)
   end
   -- greatest[i]: the greatest id from entry i to the end. One pass finds the last newer entry of each
   -- post.
-  local greatest = {}
-  for i = #entries, 1, -1 do
-    local under = greatest[i + 1]
-    greatest[i] = (under and below(entries[i], under)) and under or entries[i]
+  local greatest, under = leading_ids(entries), nil
+  for i = #greatest, 1, -1 do
+    under = (under and below(greatest[i], under)) and under or greatest[i]
+    greatest[i] = under
   end
-  local gaps, gap = {}, 0
-  for i, post in ipairs(posts) do
-    while gap < #entries and below(post, greatest[gap + 1]) do
+  -- The posts below entry i are first[i], the one after it, and so on to last[i].
+  local first, after, last, gap = {}, {}, {}, 0
+  for i, id in ipairs(leading_ids(posts)) do
+    while gap < #greatest and below(id, greatest[gap + 1]) do
       gap = gap + 1
     end
     local at = gap
     if ceilings[i] and ceilings[i] - 1 < at then
       at = ceilings[i] - 1
     end
-    gaps[at] = gaps[at] or {}
-    table.insert(gaps[at], post)
+    if last[at] then
+      after[last[at]] = i
+    else
+      first[at] = i
+    end
+    last[at] = i
   end
-  local result = {}
+  local result, length = {}, 0
   for i = 0, #entries do
     if i > 0 then
-      result[#result + 1] = entries[i]
+      length = length + 1
+      result[length] = entries[i]
     end
-    for _, post in ipairs(gaps[i] or {}) do
-      result[#result + 1] = post
+    local k = first[i]
+    while k do
+      length = length + 1
+      result[length] = posts[k]
+      k = after[k]
     end
   end
   return result
@@ -51,35 +69,38 @@ local function rewrite(list, entries, ends, cap)
   replace(list, entries)
 end
 
--- by_bucket returns the indexes of entries by the bucket of their author, in ascending order. An entry of a plain
--- post does not contain its author.
-local function by_bucket(entries)
+-- by_bucket returns the indexes of entries with some ids by the bucket of their author, in ascending order. An entry
+-- of a plain post does not contain its author.
+local function by_bucket(ids)
   local indexes = {}
-  for i, entry in ipairs(entries) do
-    local bucket = bucket_of(entry)
-    indexes[bucket] = indexes[bucket] or {}
-    table.insert(indexes[bucket], i)
+  for i, id in ipairs(ids) do
+    local bucket = bucket_of(id)
+    local of_bucket = indexes[bucket]
+    if of_bucket then
+      of_bucket[#of_bucket + 1] = i
+    else
+      indexes[bucket] = { i }
+    end
   end
   return indexes
 end
 
--- below_each returns for each of some ascending indexes of entries the entry with the greatest id among those below it,
--- nil for the last.
-local function below_each(entries, indexes)
+-- below_each returns for each of some ascending indexes of ids the greatest one among those below it, nil for the last.
+local function below_each(ids, indexes)
   local greatest, newest = {}, nil
   for k = #indexes, 1, -1 do
     greatest[k] = newest
-    local entry = entries[indexes[k]]
-    newest = newest and below(entry, newest) and newest or entry
+    local id = ids[indexes[k]]
+    newest = newest and below(id, newest) and newest or id
   end
   return greatest
 end
 
--- down_to_each returns for each of some ascending indexes of entries the entry with the least id down to it.
-local function down_to_each(entries, indexes)
+-- down_to_each returns for each of some ascending indexes of ids the least one down to it.
+local function down_to_each(ids, indexes)
   local least, oldest = {}, nil
   for k, i in ipairs(indexes) do
-    oldest = oldest and below(oldest, entries[i]) and oldest or entries[i]
+    oldest = oldest and below(oldest, ids[i]) and oldest or ids[i]
     least[k] = oldest
   end
   return least
@@ -91,12 +112,13 @@ end
 --
 -- All posts and entries may be of one bucket, so it searches the entries of a bucket in the order of their ids.
 local function ceilings_by_bucket(entries, posts)
-  local indexes, least, greatest, ceilings, unknown = by_bucket(entries), {}, {}, {}, false
-  for i, post in ipairs(posts) do
+  local ids = leading_ids(entries)
+  local indexes, least, greatest, ceilings, unknown = by_bucket(ids), {}, {}, {}, false
+  for i, post in ipairs(leading_ids(posts)) do
     local bucket = bucket_of(post)
     local of_bucket = indexes[bucket]
     if of_bucket and not least[bucket] then
-      least[bucket], greatest[bucket] = down_to_each(entries, of_bucket), below_each(entries, of_bucket)
+      least[bucket], greatest[bucket] = down_to_each(ids, of_bucket), below_each(ids, of_bucket)
     end
     local k = of_bucket and first_where(#of_bucket, function(k) return below(least[bucket][k], post) end)
     if k then

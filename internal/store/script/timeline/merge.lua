@@ -75,45 +75,49 @@ local function wanted(author)
 end
 
 local origins, partitions = (#KEYS - 5) / 3, tonumber(ARGV[10])
-local first = 11 + 4 * origins -- argument of the first post
 local clock = {}
 for n = 1, origins do
   local at = 7 + 4 * n
   clock[tonumber(ARGV[at])] = tonumber(ARGV[at + 1])
 end
 
+local given, authors, first = {}, {}, 11 + 4 * origins -- posts
+for i = first, #ARGV, 2 do
+  local k = (i - first) / 2 + 1
+  given[k], authors[k] = ARGV[i], ARGV[i + 1]
+end
+local ids, given_ids = leading_ids(entries), leading_ids(given)
+
 -- is_later reports whether the partition of a post created it after its clock was read.
-local latest = {} -- by the digits of a bucket: the greatest id until then
-local function is_later(post)
-  local bucket = string.sub(leading(post), -6, -4)
+local latest = {} -- by the bucket: the greatest id until then
+local function is_later(id)
+  local bucket = bucket_of(id)
   if not latest[bucket] then
-    latest[bucket] = id_of(clock[tonumber(bucket) % partitions], tonumber(bucket))
+    latest[bucket] = id_of(clock[bucket % partitions], bucket)
   end
-  return below(latest[bucket], post)
+  return below(latest[bucket], id)
 end
 
 -- ceiling[i]: the index of the nearest older entry of the same author. Post i must go above it.
 local ceiling, nearest = {}, {}
-for i = #ARGV - 1, first, -2 do
-  local post, author = ARGV[i], ARGV[i + 1]
+for i = #given, 1, -1 do
+  local author = authors[i]
   ceiling[i] = nearest[author]
-  if index[post] then
-    nearest[author] = index[post]
-  end
+  nearest[author] = index[given[i]] or nearest[author]
 end
 
 -- An older post of the author than those given may stand on top, because it arrived late. Any older entry
 -- of the author's bucket that stands below the author's newer posts may be one.
-local indexes, oldest, newer, unknown = by_bucket(entries), ARGV[#ARGV - 1], {}, false
+local indexes, oldest, newer, unknown = by_bucket(ids), given_ids[#given], {}, false
 local older = {}
 -- older_of returns the ascending indexes of the entries of a bucket that are older than all posts given. For each of
 -- them it returns the entry of the bucket with the greatest id below it, too.
 local function older_of(bucket)
   if not older[bucket] then
     local of_bucket, found = indexes[bucket] or {}, { at = {}, newest = {} }
-    local newest = below_each(entries, of_bucket)
+    local newest = below_each(ids, of_bucket)
     for k, at in ipairs(of_bucket) do
-      if below(entries[at], oldest) then
+      if below(ids[at], oldest) then
         table.insert(found.at, at)
         found.newest[#found.at] = newest[k]
       end
@@ -122,16 +126,16 @@ local function older_of(bucket)
   end
   return older[bucket].at, older[bucket].newest
 end
-local placed = #entries > 0 and #ARGV - 1 or 0 -- without entries there is nothing to place posts above
-for i = first, placed, 2 do
-  local post, author = ARGV[i], ARGV[i + 1]
-  newer[author] = index[post] or newer[author]
-  if not ceiling[i] and not index[post] then
-    local at, newest = older_of(bucket_of(post))
-    local k = first_where(#at, function(k) return at[k] > (newer[author] or 0) end)
+for i, id in ipairs(#entries > 0 and given_ids or {}) do -- without entries there is nothing to place posts above
+  local author = authors[i]
+  newer[author] = index[given[i]] or newer[author]
+  if not ceiling[i] and not index[given[i]] then
+    local at, newest = older_of(bucket_of(id))
+    local above = newer[author] or 0
+    local k = #at > 0 and first_where(#at, function(k) return at[k] > above end)
     if k then
       ceiling[i] = at[k]
-      unknown = unknown or newest[k] ~= nil and below(post, newest[k])
+      unknown = unknown or newest[k] ~= nil and below(id, newest[k])
     end
   end
 end
@@ -142,15 +146,15 @@ if unknown then
   return -2
 end
 
-local floor = not whole and last == '' and entries[#entries]
+local floor = not whole and last == '' and ids[#ids]
 local posts, ceilings, added = {}, {}, 0
-for i = first, #ARGV - 1, 2 do
-  local post, author = ARGV[i], ARGV[i + 1]
+for i, post in ipairs(given) do
+  local id, author = given_ids[i], authors[i]
   if whole and not wanted(author) then
     return -2
   end
-  local fits = ceiling[i] or not building and not (floor and below(post, floor))
-  if fits and not index[post] and wanted(author) and not is_later(post) then
+  local fits = ceiling[i] or not building and not (floor and below(id, floor))
+  if fits and not index[post] and wanted(author) and not is_later(id) then
     added = added + 1
     posts[added] = post
     ceilings[added] = ceiling[i]
@@ -186,7 +190,7 @@ local function answers_author()
   return false
 end
 -- After a new edge, pages below the list show the author's posts too, and pages show replies to the author.
-local followed_now = not whole and ARGV[5] ~= '' and (first <= #ARGV or answers_author())
+local followed_now = not whole and ARGV[5] ~= '' and (#given > 0 or answers_author())
 if not stored and not followed_now and not building then
   return 0
 end
