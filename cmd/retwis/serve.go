@@ -86,13 +86,13 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	}
 	limiter := ratelimit.New(db.Limits, c.rates(), log)
 	limiter.Register(metrics)
-	hub := live.NewHub(db.Live, log, live.Options{Node: rand.Text(), Metrics: metrics})
+	shares := cost.NewShares()
+	shares.Register(metrics)
+	hub := live.NewHub(db.Live, log, live.Options{Node: rand.Text(), Shares: shares, Metrics: metrics})
 	trusted, err := c.trusted()
 	if err != nil {
 		return cli.Misuse(err)
 	}
-	shares := cost.NewShares()
-	shares.Register(metrics)
 	executor := graph.NewExecutor(&graph.Resolver{
 		Accounts:  accounts,
 		Users:     db.Accounts,

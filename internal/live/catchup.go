@@ -61,7 +61,7 @@ func (w *catchUpQueue) open(start func(), limit int) {
 // runCatchUps lets queued feeds catch up until the queue is empty.
 func (h *Hub) runCatchUps(ctx context.Context) {
 	for f := h.queue.next(); f != nil; f = h.queue.next() {
-		err := f.catchUp(ctx)
+		err := f.catchUp(cost.With(ctx, h.meter()))
 		if ctx.Err() != nil {
 			continue
 		}
@@ -87,7 +87,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	viewers := f.viewers()
 	reading, forgiven := ctx, 0
 	if f.due || f.checking {
-		meter := cost.NewMeter(cost.Options{})
+		meter := h.meter()
 		reading = cost.With(ctx, meter)
 		if f.due {
 			ctx = reading

@@ -40,6 +40,7 @@ import (
 	"sync"
 	"time"
 
+	"retwis/internal/cost"
 	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
@@ -165,6 +166,11 @@ func (h *Hub) snapshot() []*partition {
 // callContext returns a context that bounds one call to the source by CallTimeout.
 func (h *Hub) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, h.options.CallTimeout)
+}
+
+// meter returns a meter of reads that the hub makes for all subscribers together. They wait for the shares of such reads.
+func (h *Hub) meter() *cost.Meter {
+	return cost.NewMeter(cost.Options{Client: cost.ForSeveral(), Shares: h.options.Shares})
 }
 
 func (h *Hub) readSince(ctx context.Context, position retwis.TimelinePosition) (pubsub.Replay, error) {

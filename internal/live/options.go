@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"retwis/internal/cost"
 )
 
 // Options configure a [Hub]. Node is required. Zero values of the other fields select the
@@ -21,6 +23,7 @@ type Options struct {
 	JoinTimeout time.Duration // timeout of Attach; 15 s by default
 	Parallel    int           // concurrent catch-ups; 16 by default
 
+	Shares  *cost.Shares          // catch-ups and other reads of the hub wait like operations; nil if they never wait
 	Metrics prometheus.Registerer // registry of the hub's metrics; nil registers none
 }
 

@@ -57,11 +57,15 @@ func TestRead_IsChargedForTheRepliesThatItHides(t *testing.T) {
 			return err
 		},
 		"a replay": func(ctx context.Context, id retwis.TimelineID) error {
-			at := retwis.TimelinePosition{Timeline: id, Element: ofReply}
+			at, _, err := e.Live.CurrentPosition(ctx, id)
+			if err != nil {
+				return err
+			}
+			at.Element = ofReply
 			if id == shows {
 				at.Element = retwis.Plain(e.Read(shows)[replies-1])
 			}
-			_, err := e.Live.EventsSince(ctx, at)
+			_, err = e.Live.EventsSince(ctx, at)
 			return err
 		},
 	}

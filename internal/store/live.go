@@ -123,7 +123,7 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 			return pubsub.Replay{}, fmt.Errorf("replay timeline %s: %w", id, err)
 		}
 		if !id.FannedOut() || (last != "" && last != rdb.ListBuilding) || try >= 3 {
-			if replay.Found || replay.Reordered || most == longReplay {
+			if replay.Found || replay.Reordered || replay.Position.Epoch != from.Epoch || most == longReplay {
 				return replay, nil
 			}
 			most, ctx = longReplay, cost.Long(ctx)

@@ -29,12 +29,6 @@ func (s *Timelines) rebuild(ctx context.Context, id retwis.TimelineID) error {
 		return err //nolint:wrapcheck // ctx is done
 	}
 	defer done()
-	select {
-	case s.building <- struct{}{}:
-		defer func() { <-s.building }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 	ctx = cost.Long(ctx) // the merge takes up to 4 ms
 	const tries = 5      // concurrent changes are rare
 	for range tries {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -179,7 +178,7 @@ func newStore(db *rdb.DB, o Options) *Store {
 	s.Tags = &Tags{core: c}
 	s.Posts = &Posts{core: c, accounts: s.Accounts, tags: s.Tags, cache: postcache.New()}
 	s.Likes = &Likes{core: c, accounts: s.Accounts, posts: s.Posts}
-	s.Timelines = &Timelines{core: c, posts: s.Posts, building: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	s.Timelines = &Timelines{core: c, posts: s.Posts}
 	s.Live = &Live{core: c, posts: s.Posts, timelines: s.Timelines}
 	s.Outbox = &Outbox{core: c, follows: s.Follows}
 	s.Tasks = &Tasks{core: c, accounts: s.Accounts, follows: s.Follows, timelines: s.Timelines}

@@ -26,7 +26,7 @@ type Tasks struct {
 // durably runs a script of a task, and waits until a replica has its writes if there are replicas. The completion of the task is recorded
 // afterwards, perhaps at another master: a failover in between would lose the writes of a task that is recorded as done.
 func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
-	reply, err := s.db.DoTask(ctx, c)
+	reply, err := s.db.DoDurably(ctx, c)
 	if err != nil {
 		reply = redis.NewCmd(ctx)
 		reply.SetErr(err)
@@ -37,6 +37,7 @@ func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
 // Backfill merges an author's newest posts into a home or list that gained the author as a source. It acts only if the
 // edge still has the given score; 0 accepts any. If the list is being built, it restarts the build instead of merging.
 func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwis.UserID, score int64) error {
+	defer s.db.TaskTurn(ctx, s.db.OfTimeline(id))()
 	origins := origins{}
 	found, err := s.timelines.readProfiles(ctx, []retwis.UserID{author}, []retwis.PostID{0}, true, s.options.HomeCap, origins)
 	if err != nil {
@@ -64,6 +65,7 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 // exists again. If fewer than half of the posts of a full list remain, the next read rebuilds the list.
 func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error {
 	p := s.db.OfTimeline(id)
+	defer s.db.TaskTurn(ctx, p)()
 	entries, err := s.db.Client.LRange(ctx, p.Timeline(id).Entries(), 0, -1).Result()
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
@@ -143,6 +145,7 @@ func (s *Tasks) RecountFollowers(ctx context.Context, partition int, author retw
 // DeleteListStep removes the next members of a deleted list, and reports whether none remain.
 func (s *Tasks) DeleteListStep(ctx context.Context, id retwis.ListID) (bool, error) {
 	p := s.db.OfBucket(id.Bucket())
+	defer s.db.TaskTurn(ctx, p)()
 	done, err := s.durably(ctx, rdb.Call{
 		Script: script.DeleteListStep, Keys: []string{p.List(id).Properties(), p.List(id).Members(), p.List(id).Posts()}, Args: []any{id.String(), 500, p.Prefix(rdb.ListedKeys)},
 	}).Bool()

@@ -19,7 +19,6 @@ type Timelines struct {
 	core
 	posts    *Posts
 	rebuilds singleflight.Group
-	building chan struct{} // has an element for each rebuild: they use half of the cores, those of subscriptions included
 }
 
 // entry is an entry of a timeline. Its post may have been deleted.

@@ -78,7 +78,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newPieces(), tasks: newPieces()}
+	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newTurns(piecesInFlight), tasks: newTurns(tasksInFlight)}
 	db.hook = newHook(scripts, newMetrics(o.Metrics))
 	if err := db.connect(ctx); err != nil {
 		return nil, err

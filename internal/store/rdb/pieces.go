@@ -14,14 +14,15 @@ import (
 const (
 	pieceWork      = 500 // work of a pipeline, in pushes: about half a millisecond
 	piecesInFlight = 2   // at each master: it has the next one when it has finished one
+	tasksInFlight  = 1   // at each master
 
 	taskWait  = 5 * time.Second        // for the tasks of others, of which a hundred may take half a second
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
 
-// newPieces returns a gate of the pieces or tasks in flight at each master.
-func newPieces() *fair.Gate[*redis.Client] {
-	return fair.NewGate[*redis.Client](math.MaxInt, piecesInFlight)
+// newTurns returns a gate of what is in flight at each master.
+func newTurns(inFlight int) *fair.Gate[*redis.Client] {
+	return fair.NewGate[*redis.Client](math.MaxInt, inFlight)
 }
 
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
@@ -87,13 +88,15 @@ func inTurn(ctx context.Context, gate *fair.Gate[*redis.Client], master *redis.C
 	return func() { gate.Release(master, 1) }
 }
 
-// DoTask is [DB.DoDurably] for a script of background work that may take milliseconds. As many as pieces are in flight at a master: outboxes
-// have more than a hundred such tasks at a time, and other connections would wait behind all of them.
-func (db *DB) DoTask(ctx context.Context, c Call) (*redis.Cmd, error) {
-	for master := range db.byMaster(ctx, []Call{c}) {
-		defer inTurn(ctx, db.tasks, master, taskWait)()
+// TaskTurn waits until a task of background work that takes milliseconds may begin, which changes keys of a partition: one at a time at its
+// master. Outboxes have more than a hundred such tasks at a time, and operations would wait behind all of them, for Redis and for a core. The
+// returned function has to be called after the task.
+func (db *DB) TaskTurn(ctx context.Context, p Partition) (done func()) {
+	var master *redis.Client
+	if cluster, ok := db.Client.(*redis.ClusterClient); ok {
+		master, _ = cluster.MasterForKey(ctx, p.Written()) // without a master, the task returns the error
 	}
-	return db.DoDurably(ctx, c)
+	return inTurn(ctx, db.tasks, master, taskWait)
 }
 
 // pieceLength returns how many elements are the next piece: one, or as many as have at most some work together.

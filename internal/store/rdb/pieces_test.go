@@ -60,7 +60,7 @@ func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
 }
 
 // Attack: 16 outboxes had eight tasks each in flight, scripts of 2 to 4 milliseconds, and all others waited behind them.
-func TestDoTask_LimitsTasksInFlight(t *testing.T) {
+func TestTaskTurn_LimitsTasksInFlight(t *testing.T) {
 	t.Parallel()
 	server := &slowServer{takes: 10 * time.Millisecond}
 	db, _ := server.open(t, 1, 1, 1)
@@ -68,14 +68,15 @@ func TestDoTask_LimitsTasksInFlight(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 128 {
 			all.Go(func() {
-				if _, err := db.DoTask(t.Context(), Call{Script: script.Merge, Keys: []string{db.partitions[0].Tag}, Args: []any{i}}); err != nil {
+				defer db.TaskTurn(t.Context(), db.partitions[0])()
+				if err := db.Do(t.Context(), Call{Script: script.Merge, Keys: []string{db.partitions[0].Tag}, Args: []any{i}}).Err(); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		if server.most != piecesInFlight || db.tasks.Used() != 0 {
-			t.Errorf("%d tasks were in flight at once, want %d; %d still count", server.most, piecesInFlight, db.tasks.Used())
+		if server.most != tasksInFlight || db.tasks.Used() != 0 {
+			t.Errorf("%d tasks were in flight at once, want %d; %d still count", server.most, tasksInFlight, db.tasks.Used())
 		}
 	})
 }
@@ -160,7 +161,7 @@ func (s *slowServer) open(t *testing.T, calls, slots, workOfEach int) (*DB, func
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := &DB{Client: client, scripts: scripts, pieces: newPieces(), tasks: newPieces(), partitions: NewPartitions(slots)}
+	db := &DB{Client: client, scripts: scripts, pieces: newTurns(piecesInFlight), tasks: newTurns(tasksInFlight), partitions: NewPartitions(slots)}
 	var all []Call
 	var work []int
 	for i := range calls {
