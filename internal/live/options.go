@@ -23,7 +23,7 @@ type Options struct {
 	JoinTimeout time.Duration // timeout of Attach; 15 s by default
 	Parallel    int           // concurrent catch-ups; 16 by default
 
-	Shares  *cost.Shares          // catch-ups and other reads of the hub wait like operations; nil if they never wait
+	Shares  *cost.Shares          // that the hub's work for all subscribers together waits for; those of the hub alone by default
 	Metrics prometheus.Registerer // registry of the hub's metrics; nil registers none
 }
 
@@ -37,5 +37,8 @@ func (o Options) withDefaults() Options {
 	o.CallTimeout = cmp.Or(o.CallTimeout, 5*time.Second)
 	o.JoinTimeout = cmp.Or(o.JoinTimeout, 15*time.Second)
 	o.Parallel = cmp.Or(o.Parallel, 16)
+	if o.Shares == nil {
+		o.Shares = cost.NewShares()
+	}
 	return o
 }
