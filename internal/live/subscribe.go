@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"retwis/internal/netpoll"
 	"retwis/internal/retwis"
 )
 
@@ -149,6 +150,7 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 	h.wg.Add(1)
 	context.AfterFunc(s.ctx, func() {
 		defer h.wg.Done()
+		netpoll.Yield() // thousands end together when connections are closed
 		p.unsubscribe(f, s)
 	})
 	return nil, nil

@@ -80,6 +80,7 @@ func (q *queue) run() {
 			if e.event != nil {
 				q.deliver(e, e.to.pending.Add(-1) > 0)
 			} else {
+				q.enter(e.to)
 				e.to.ended()
 			}
 			batch[i] = queued{}

@@ -122,6 +122,7 @@ func (c *Conn) readEnded(err error) {
 	wait := c.readDone && c.writing
 	c.mu.Unlock()
 	if !wait {
+		defer c.takeTurn()() // a hundred subscriptions may end with it
 		c.Abort()
 	}
 }
