@@ -87,7 +87,7 @@ func (h *TextHashtag) tag(ctx context.Context) (*retwis.Tag, error) {
 	if err != nil || tag == nil || tag.Name == h.Name {
 		return tag, err
 	}
-	rows := retwis.FoldedBytes("#"+tag.Name)*rowsPerFoldedByte + len(tag.Name)/bytesPerFoldedRow
+	rows := rowsPerFoldedName + retwis.FoldedBytes("#"+tag.Name)*rowsPerFoldedByte + len(tag.Name)/bytesPerFoldedRow
 	if err := cost.Walk(ctx, rows); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,20 @@ func (h *TextHashtag) tag(ctx context.Context) (*retwis.Tag, error) {
 
 // bioEntities returns the links in the bio of a user, and the mentions of users who exist.
 func bioEntities(ctx context.Context, user *retwis.User) ([]TextEntity, error) {
-	names := bioMentions(user)
+	return loaders.Once(ctx, bioKey{user, "entities"}, func() ([]TextEntity, error) { return readBioEntities(ctx, user) })
+}
+
+// bioKey names a part of the bio of a user for [loaders.Once].
+type bioKey struct {
+	of   *retwis.User
+	part string
+}
+
+func readBioEntities(ctx context.Context, user *retwis.User) ([]TextEntity, error) {
+	names, err := bioMentions(ctx, user)
+	if err != nil {
+		return nil, err
+	}
 	reads := make([]func() (*retwis.User, error), len(names))
 	for i, name := range names {
 		reads[i] = loaders.From(ctx).UsersByName.LoadThunk(ctx, name)
@@ -118,15 +131,21 @@ func bioEntities(ctx context.Context, user *retwis.User) ([]TextEntity, error) {
 }
 
 // bioMentions returns the folded usernames to look up in the bio of a user.
-func bioMentions(user *retwis.User) []string {
-	names := retwis.MentionedNames(user.Bio)
-	return names[:min(len(names), maxBioMentions)]
+func bioMentions(ctx context.Context, user *retwis.User) ([]string, error) {
+	return loaders.Once(ctx, bioKey{user, "mentions"}, func() ([]string, error) {
+		if err := cost.Walk(ctx, len(user.Bio)/bytesPerRow); err != nil {
+			return nil, err
+		}
+		names := retwis.MentionedNames(user.Bio)
+		return names[:min(len(names), maxBioMentions)], nil
+	})
 }
 
 const (
 	bytesPerRow       = 2 // bytes of a text that are searched in the time that Redis takes to read a row
 	bytesPerFoldedRow = 8 // bytes of the name of a hashtag that is folded alone, ASCII or not
 	rowsPerFoldedByte = 2 // rows that it reads while a byte of a hashtag is folded
+	rowsPerFoldedName = 2 // and for a name, however short it is
 )
 
 // textEntities returns the links in a text, and the mentions of these users.

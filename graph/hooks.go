@@ -133,7 +133,8 @@ func announcedFields() map[string]func(ctx context.Context, object any) {
 			}
 		},
 		"User.bioEntities": func(ctx context.Context, object any) {
-			for _, name := range bioMentions(object.(*retwis.User)) {
+			names, _ := bioMentions(ctx, object.(*retwis.User)) // the resolver gets the error
+			for _, name := range names {
 				loaders.From(ctx).UsersByName.Announce(name)
 			}
 		},

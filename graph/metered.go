@@ -53,7 +53,7 @@ func (e *Executor) DispatchOperation(
 // meterOptions returns the options of the meter of an operation of a client, or of one of its events.
 func (e *Executor) meterOptions(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) cost.Options {
 	total := price.Charged
-	return cost.Options{
+	options := cost.Options{
 		Client: client,
 		Price:  price,
 		Shares: e.shares,
@@ -63,9 +63,12 @@ func (e *Executor) meterOptions(client ratelimit.Client, op *graphql.OperationCo
 		},
 		Refund: func(points int) { e.limiter.Refund(client, points) },
 		Check:  func() error { return e.limiter.CheckDebt(client) },
-		// A mutation is charged in full before it starts; after it has changed something, its response is due.
-		HasEffects: op.Operation.Operation == ast.Mutation,
 	}
+	if op.Operation.Operation == ast.Mutation {
+		// It is charged in full before it starts; after it has changed something, its response is due.
+		options.Bound = cost.OfMutation()
+	}
+	return options
 }
 
 // account replaces the response of an operation that had to stop, and adds the final cost if the client asks for it.

@@ -381,6 +381,62 @@ func TestTagsOfTexts_AreChargedForFolding(t *testing.T) {
 	}
 }
 
+// Attack: the names in a bio of 6 KB were searched for each field that selected its entities, free of charge.
+func TestBioEntities_AreReadOnce(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	alice := a.addUser("alice")
+	alice.Bio = strings.Repeat("a\u0301", 3000)
+	rows := func(fields int) int {
+		query := `{ user(username: "alice") {`
+		for i := range fields {
+			query += fmt.Sprintf(` e%d: bioEntities { start }`, i)
+		}
+		final, response := a.ask(t.Context(), t, query+` } }`)
+		if len(response.Errors) > 0 {
+			t.Fatal(response.Errors)
+		}
+		return final.Work.Rows
+	}
+	one, many := rows(1), rows(48)
+	if once := 2 * len(alice.Bio) / bytesPerRow; one < once || many > one+48*10 { // a plan has some fields for each alias
+		t.Errorf("the entities of a bio of %d bytes are charged %d rows, and 48 times %d", len(alice.Bio), one, many)
+	}
+}
+
+// Attack: one event for several clients searched a hundred thousand texts, although their budget was used up.
+func TestRenderFor_BoundsTheWorkOfASharedEvent(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	author := a.addUser("alice")
+	post := a.addPost(author, strings.Repeat("a ", 10_000))
+	resolver := a.resolver()
+	limited := &budget{left: 1 << 20}
+	resolver.Limits = limited
+	a.serve(resolver, Options{})
+	query := `subscription($id: ID) { timelineEvents(timelineId: $id) { ... on PostAdded { edge { node {`
+	for i := range 48 {
+		query += fmt.Sprintf(` e%d: entities { start @skip(if: true) }`, i)
+	}
+	op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{
+		Query: query + ` } } } } }`, Variables: map[string]any{"id": globalTimelineID(retwis.Public())},
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	event := &retwis.PostAdded{Edge: retwis.PostEdge{Cursor: "c", Post: post}}
+	for _, left := range []int{1 << 20, 1} {
+		limited.left = left
+		response, err := a.executor.RenderFor(t.Context(), op, event, ratelimit.Client{User: 9}, cost.ForSeveral())
+		if err != nil || len(response.Errors) != 1 || fmt.Sprint(response.Errors[0].Extensions["code"]) != string(retwis.CodeTooComplex) {
+			t.Fatalf("%v, %v", response, err)
+		}
+		if charged := left - limited.left; charged < 30_000 || charged > 40_000 {
+			t.Errorf("charged %d points", charged)
+		}
+	}
+}
+
 // Attack: each event that is executed for one subscriber is charged, and the subscription ends without budget.
 func TestRenderFor_ChargesEachEvent(t *testing.T) {
 	t.Parallel()

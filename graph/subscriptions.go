@@ -113,8 +113,8 @@ func (e *Executor) subscribe(ctx context.Context, op *graphql.OperationContext) 
 }
 
 // RenderFor is [Executor.Render] for the client that pays, within the shares of a holder: this client, or one that stands for all clients
-// that get the event. It fails with RATE_LIMITED if the client has no budget left. An event for others is finished once it
-// has begun, and adds to the debt of the one that pays.
+// that get the event. It fails with RATE_LIMITED if the client has no budget left. An event for others does not stop for lack of budget
+// once it has begun, and adds to the debt of the one that pays.
 func (e *Executor) RenderFor(
 	ctx context.Context, op *graphql.OperationContext, event retwis.Event, payer, holder ratelimit.Client,
 ) (*graphql.Response, error) {
@@ -123,9 +123,7 @@ func (e *Executor) RenderFor(
 	options := e.meterOptions(payer, op, price)
 	if holder != payer {
 		run = e.shares.RunQuery // a large event does not delay small ones of other clients
-		charge := options.Charge
-		options.Charge = func(points int) error { _ = charge(points); return nil }
-		options.Client = holder
+		options.Client, options.Bound = holder, cost.OfSharedEvent()
 	}
 	done, err := run(ctx, holder, price.Charged)
 	if err != nil {
@@ -148,10 +146,14 @@ func (e *Executor) renderMetered(
 	defer meter.Close()
 	defer meter.TakeTurn(ctx)()
 	response := e.execute(cost.With(ctx, meter), op, event)
-	if err := meter.Err(); err != nil && !errors.Is(err, cost.ErrResponseTooLarge) {
+	switch err := meter.Err(); {
+	case err == nil:
+		return response, nil
+	case errors.Is(err, cost.ErrResponseTooLarge): // or another error with its code
+		return &graphql.Response{Data: []byte("null"), Errors: gqlerror.List{e.present(ctx, err)}}, nil
+	default:
 		return nil, err
 	}
-	return response, nil
 }
 
 // Render executes a subscription for one event, as the viewer of ctx. It does not check whether the viewer may see the
@@ -160,7 +162,7 @@ func (e *Executor) renderMetered(
 //
 // One operation may be rendered for any number of events and viewers. Nobody is charged.
 func (e *Executor) Render(ctx context.Context, op *graphql.OperationContext, event retwis.Event) *graphql.Response {
-	options := cost.Options{Client: cost.ForSeveral(), Price: limits.Price(op), Shares: e.shares}
+	options := cost.Options{Client: cost.ForSeveral(), Price: limits.Price(op), Shares: e.shares, Bound: cost.OfSharedEvent()}
 	done, err := e.shares.RunQuery(ctx, options.Client, options.Price.Charged)
 	if err != nil {
 		return nil

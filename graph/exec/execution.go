@@ -209,16 +209,21 @@ func (e *execution) visitPlain(parent *instance, f *plannedField, object any) {
 // read, the others find their values. All other instances are resolved side by side, a part of them at a time, so that few have begun when
 // the response has to stop.
 func (e *execution) resolve(wave []*instance) {
-	if e.stopped = e.stop(e.ctx); e.stopped != nil {
-		return
-	}
-	for _, i := range wave {
-		if i.field.announce != nil {
-			e.announce(i)
+	for part := range slices.Chunk(wave, maxParallel) {
+		if e.stopped = e.stop(e.ctx); e.stopped != nil {
+			return
+		}
+		for _, i := range part {
+			if i.field.announce != nil {
+				e.announce(i)
+			}
 		}
 	}
 	sequential := isSequential(wave)
 	for part := range slices.Chunk(wave, maxParallel) {
+		if e.stopped = e.stop(e.ctx); e.stopped != nil {
+			return
+		}
 		if sequential {
 			for _, i := range part {
 				e.resolveInstance(i)
@@ -226,10 +231,8 @@ func (e *execution) resolve(wave []*instance) {
 		} else {
 			e.resolveSideBySide(part)
 		}
-		if e.stopped = e.stop(e.ctx); e.stopped != nil {
-			return
-		}
 	}
+	e.stopped = e.stop(e.ctx)
 }
 
 // maxParallel is how many instances of one response are resolved at once. A page has at most 100.

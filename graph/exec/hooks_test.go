@@ -64,6 +64,31 @@ func TestHooks_StoppedEndsTheWave(t *testing.T) {
 	}
 }
 
+// Attack: what an operation announces to loaders took milliseconds for each field, also after it had to stop.
+func TestHooks_StoppedEndsTheAnnouncements(t *testing.T) {
+	t.Parallel()
+	announced := 0
+	l := newLibrary(Hooks{
+		Stopped: func(context.Context) error {
+			if announced > 0 {
+				return errors.New("stopped")
+			}
+			return nil
+		},
+		Announce: map[string]func(context.Context, any){"Book.author": func(context.Context, any) { announced++ }},
+	})
+	l.shelf = &shelf{books: make([]*book, 3*maxParallel)}
+	for i := range l.shelf.books {
+		l.shelf.books[i] = &book{author: &author{name: "Ann"}}
+	}
+	data, errs := l.run(t, authorsOf, nil)
+	wantData(t, data, `null`)
+	wantErrors(t, errs, ": stopped")
+	if announced != maxParallel {
+		t.Errorf("%d fields were announced, want %d", announced, maxParallel)
+	}
+}
+
 // Attack: mentions of users who mention users made a million fields to look up, of which nothing was charged before the response was written.
 func TestHooks_AddedBoundsTheFieldsOfAResponse(t *testing.T) {
 	t.Parallel()

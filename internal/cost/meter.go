@@ -16,9 +16,23 @@ const step = 50
 var ErrResponseTooLarge = retwis.Errorf(retwis.CodeTooComplex,
 	"the response is larger than %d MB: request smaller pages or fewer fields", MaxResponse>>20)
 
-// errTooMuchWork is the error of a mutation whose response takes more work than [MaxUnpaid].
-var errTooMuchWork = retwis.Errorf(retwis.CodeTooComplex,
-	"the mutation was carried out, but its response takes too much work: select fewer fields")
+// Bound bounds the work beyond the price of what does not stop when the budget is used up.
+type Bound struct {
+	points int
+	err    error
+}
+
+// OfMutation returns the bound of a mutation.
+func OfMutation() Bound { return Bound{MaxUnpaid, errMutationTooLarge} }
+
+// OfSharedEvent returns the bound of an event that is rendered once for several clients.
+func OfSharedEvent() Bound { return Bound{maxSharedEvent, errEventTooLarge} }
+
+var (
+	errMutationTooLarge = retwis.Errorf(retwis.CodeTooComplex,
+		"the mutation was carried out, but its response takes too much work: select fewer fields")
+	errEventTooLarge = retwis.Errorf(retwis.CodeTooComplex, "the event takes too much work: select fewer fields")
+)
 
 // Options of a [Meter].
 type Options struct {
@@ -32,9 +46,8 @@ type Options struct {
 	Refund func(points int)
 	// Check fails if operations of the holder have used more than its budget.
 	Check func() error
-	// HasEffects is set for an operation that changes something. It is not stopped when the budget is used up, only when its
-	// work exceeds [MaxUnpaid].
-	HasEffects bool
+	// Bound is set for work that does not stop when the budget is used up. It stops when its work exceeds this bound.
+	Bound Bound
 }
 
 // Price is what an operation was charged before it runs.
@@ -46,14 +59,14 @@ type Price struct {
 
 // Meter accounts for the work of one operation, or of one event of a subscription. Its methods are safe for concurrent use.
 type Meter struct {
-	client     ratelimit.Client
-	shares     *Shares
-	price      Price
-	charge     func(points int) error
-	refund     func(points int)
-	check      func() error
-	hasEffects bool
-	turn       atomic.Pointer[Turn] // see [Meter.TakeTurn]; nil without one
+	client ratelimit.Client
+	shares *Shares
+	price  Price
+	charge func(points int) error
+	refund func(points int)
+	check  func() error
+	bound  Bound
+	turn   atomic.Pointer[Turn] // see [Meter.TakeTurn]; nil without one
 
 	mu     sync.Mutex
 	next   func() *Turn // waits for the next turn; nil for an operation without turns
@@ -69,7 +82,7 @@ type Meter struct {
 
 // NewMeter returns a meter that has counted nothing.
 func NewMeter(o Options) *Meter {
-	return &Meter{client: o.Client, shares: o.Shares, price: o.Price, charge: o.Charge, refund: o.Refund, check: o.Check, hasEffects: o.HasEffects}
+	return &Meter{client: o.Client, shares: o.Shares, price: o.Price, charge: o.Charge, refund: o.Refund, check: o.Check, bound: o.Bound}
 }
 
 type contextKey struct{}
@@ -232,16 +245,16 @@ func (m *Meter) fail(err error, reason stop) error {
 
 func (m *Meter) chargeLocked(points int) {
 	m.beyond += points
-	if m.charge == nil {
-		return
+	var err error
+	if m.charge != nil {
+		err = m.charge(points)
 	}
-	err := m.charge(points)
 	switch {
 	case m.err != nil, m.closed:
-	case err != nil && !m.hasEffects:
+	case m.bound.err == nil && err != nil:
 		m.err, m.stop = err, noBudget
-	case m.hasEffects && m.beyond-m.owed > MaxUnpaid:
-		m.err, m.stop = errTooMuchWork, unpaidWork
+	case m.bound.err != nil && m.beyond-m.owed > m.bound.points:
+		m.err, m.stop = m.bound.err, unpaidWork
 	}
 }
 

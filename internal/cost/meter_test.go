@@ -77,12 +77,12 @@ func TestMeter_StopsAnOperationWithoutBudget(t *testing.T) {
 	if err := m.Written(1); !errors.Is(err, spent) {
 		t.Errorf("got %v", err)
 	}
-	options.HasEffects = true
+	options.Bound = OfMutation()
 	m = NewMeter(options)
 	if err := m.Add(Work{Commands: MaxUnpaid}); err != nil {
 		t.Errorf("a mutation was stopped: %v", err)
 	}
-	if err := m.Add(Work{Commands: step}); !errors.Is(err, errTooMuchWork) {
+	if err := m.Add(Work{Commands: step}); !errors.Is(err, errMutationTooLarge) {
 		t.Errorf("a mutation with %d points of unpaid work: %v", MaxUnpaid+step, err)
 	}
 }
@@ -90,7 +90,7 @@ func TestMeter_StopsAnOperationWithoutBudget(t *testing.T) {
 func TestOwe_ChargesWithoutStoppingTheOperation(t *testing.T) {
 	t.Parallel()
 	charged := 0
-	m := NewMeter(Options{HasEffects: true, Charge: func(points int) error { charged += points; return errors.New("spent") }})
+	m := NewMeter(Options{Bound: OfMutation(), Charge: func(points int) error { charged += points; return errors.New("spent") }})
 	Owe(With(t.Context(), m), 2*MaxUnpaid)
 	if charged != 2*MaxUnpaid || m.Err() != nil {
 		t.Errorf("charged %d points, then %v", charged, m.Err())
@@ -98,7 +98,7 @@ func TestOwe_ChargesWithoutStoppingTheOperation(t *testing.T) {
 	if err := m.Add(Work{Commands: MaxUnpaid}); err != nil {
 		t.Errorf("a mutation was stopped: %v", err)
 	}
-	if err := m.Add(Work{Commands: step}); !errors.Is(err, errTooMuchWork) {
+	if err := m.Add(Work{Commands: step}); !errors.Is(err, errMutationTooLarge) {
 		t.Errorf("a mutation with too much unpaid work: %v", err)
 	}
 	if final := m.Close(); final.Beyond != charged || charged != 3*MaxUnpaid+step {

@@ -14,7 +14,7 @@ const (
 	noBudget      stop = "budget"   // the budget of the client was used up
 	largeResponse stop = "response" // the response exceeded [MaxResponse]
 	unreadBytes   stop = "unread"   // too many responses waited for their readers
-	unpaidWork    stop = "unpaid"   // a mutation exceeded [MaxUnpaid]
+	unpaidWork    stop = "unpaid"   // a mutation or an event exceeded its [Bound]
 )
 
 // totals count what operations have done.

@@ -143,6 +143,8 @@ const (
 	MaxResponse = 2 << 20 // bytes of one response
 	MaxUnpaid   = 3_000   // points of work beyond the price of a mutation, which does not stop without budget
 
+	maxSharedEvent = 30_000 // the same for an event that is rendered once for several clients: its 2 MB are a third of that
+
 	bytesInFlight = 256 << 20 // of responses that are being written or wait for their readers
 	bytesOfHolder = 64 << 20
 

@@ -232,7 +232,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 		post := e.Post(other, "x")
 		charged := func(do func(context.Context) error) int {
 			t.Helper()
-			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1 << 20}, HasEffects: true, Charge: func(int) error { return nil }})
+			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1 << 20}, Bound: cost.OfMutation(), Charge: func(int) error { return nil }})
 			if err := do(cost.With(t.Context(), meter)); err != nil {
 				t.Fatal(err)
 			}
