@@ -56,12 +56,12 @@ func TestOperations_WaitForTheShareOfTheirClient(t *testing.T) {
 }
 
 // Attack: twenty accounts of one network sent new documents at the same moment. Their validation never pauses, and kept all cores busy.
-func TestCreateOperation_ValidatesDocumentsOnHalfOfTheCores(t *testing.T) {
+func TestCreateOperation_ValidatesFewDocumentsAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
 		var ends []func()
-		for n := range max(1, runtime.GOMAXPROCS(0)/2) {
+		for n := range max(2, runtime.GOMAXPROCS(0)/2) {
 			done, err := a.executor.shares.Validate(t.Context(), ratelimit.Client{User: retwis.UserID(n + 1)})
 			if err != nil {
 				t.Fatal(err)
@@ -75,7 +75,7 @@ func TestCreateOperation_ValidatesDocumentsOnHalfOfTheCores(t *testing.T) {
 		}()
 		synctest.Wait()
 		if finished {
-			t.Error("a document was validated beside those that use half of the cores")
+			t.Error("a document was validated beside as many as may be")
 		}
 		for _, done := range ends {
 			done()

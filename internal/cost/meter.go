@@ -225,7 +225,7 @@ func (m *Meter) Plan(ctx context.Context) (done func(rows int), err error) {
 }
 
 // Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. One
-// operation of a client does at a time, and all together use half of the cores: such work never pauses, so it would occupy cores for
+// operation of a client does at a time, and all together few: such work never pauses, so it would occupy cores for
 // milliseconds. The returned function has to be called afterwards.
 func (m *Meter) Compute(ctx context.Context) (done func(), err error) {
 	if m == nil || m.shares == nil {

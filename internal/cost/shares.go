@@ -22,6 +22,7 @@ type Shares struct {
 	rebuilds  Gates // number of timelines that are rebuilt
 	redis     Gates
 	long      Gates // like redis, for operations that have done much work
+	rebuilt   Gates // like redis, for rebuilds: they hold a turn, so they do not wait for the other exchanges of their clients
 	totals    *totals
 
 	writes   *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, by network
@@ -35,24 +36,30 @@ func ForSeveral() ratelimit.Client { return ratelimit.Client{User: -1} }
 // NewShares returns shares of which nothing is in use.
 func NewShares() *Shares {
 	cores := runtime.GOMAXPROCS(0)
+	slots := slotsOn(cores)
 	return &Shares{
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
 		light:     NewGates(cores*pointsPerCore, pointsOfHolder),
-		heavy:     NewGates(max(1, cores/2), 1),
-		computes:  NewGates(max(1, cores/2), 1),
-		documents: NewGates(max(1, cores/2), 1),
-		rebuilds:  NewGates(max(1, cores/2), 1),
+		heavy:     NewGates(slots, 1),
+		computes:  NewGates(slots, 1),
+		documents: NewGates(slots, 1),
+		rebuilds:  NewGates(slots, 1),
 		redis:     NewGates(redisInFlight, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
+		rebuilt:   NewGates(longRedisOfHolder, longRedisOfHolder),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		messages:  fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		totals:    newTotals(),
 	}
 }
 
-// Validate waits until a new document may be parsed and validated. That never pauses, so all together use half of the cores, and one client does one at
-// a time. The returned function has to be called when it is done.
+// slotsOn returns how many pieces of work that hardly pause may be in progress: as many as half of the cores. They may wait for
+// others of their network, for Redis above all. So there are at least two, of which one network has one: those of other networks do not wait for them.
+func slotsOn(cores int) int { return max(2, cores/2) }
+
+// Validate waits until a new document may be parsed and validated. That hardly pauses, so there are
+// few at a time: see [slotsOn]. One client does one at a time. The returned function has to be called when it is done.
 func (s *Shares) Validate(ctx context.Context, client ratelimit.Client) (done func(), err error) {
 	return s.documents.pass(ctx, client, 1)
 }
@@ -62,8 +69,8 @@ func (s *Shares) Run(ctx context.Context, client ratelimit.Client, points int) (
 	return s.light.pass(ctx, client, points)
 }
 
-// RunQuery does the same for a query, or for an event that is rendered, of a price. A heavy query waits for other heavy queries, which use
-// half of the cores at most, and one per holder. It does not delay light ones.
+// RunQuery does the same for a query, or for an event that is rendered, of a price. A heavy query waits for other heavy queries, of which
+// few run: see [slotsOn]. One holder runs one at a time. It does not delay light ones.
 func (s *Shares) RunQuery(ctx context.Context, client ratelimit.Client, price int) (done func(), err error) {
 	if price > maxLight {
 		return s.heavy.pass(ctx, client, 1)
@@ -106,21 +113,28 @@ func (s *Shares) Paid(ctx context.Context, client ratelimit.Client) context.Cont
 }
 
 // Rebuild waits until the operation of ctx may rebuild a timeline. That takes the process and Redis milliseconds each, whatever the operation costs:
-// one client rebuilds one timeline at a time, and all together have half of the cores. The returned function has to be called afterwards. Work that
-// belongs to no operation never waits.
-func Rebuild(ctx context.Context) (done func(), err error) {
+// one client rebuilds one timeline at a time, and all together few: see [slotsOn]. The returned context is for the exchanges of the rebuild, and
+// the function has to be called afterwards. Work that belongs to no operation never waits.
+func Rebuild(ctx context.Context) (rebuilding context.Context, done func(), err error) {
 	m := Of(ctx)
 	if m == nil || m.shares == nil {
-		return func() {}, nil
+		return ctx, func() {}, nil
 	}
 	m.endTurn()
-	return m.shares.rebuilds.pass(ctx, m.client, 1)
+	done, err = m.shares.rebuilds.pass(ctx, m.client, 1)
+	return context.WithValue(ctx, gateKey{}, &m.shares.rebuilt), done, err
 }
 
-type longKey struct{}
+// gateKey is the key of the gate for the exchanges of a context.
+type gateKey struct{}
 
 // Long returns a context for exchanges that may take Redis milliseconds, although they are short. Few of them are in flight.
-func Long(ctx context.Context) context.Context { return context.WithValue(ctx, longKey{}, true) }
+func Long(ctx context.Context) context.Context {
+	if m := Of(ctx); m != nil && m.shares != nil && ctx.Value(gateKey{}) == nil {
+		return context.WithValue(ctx, gateKey{}, &m.shares.long)
+	}
+	return ctx
+}
 
 // Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to
 // be called after the exchange. Redis serves one command after the other. Long exchanges, and operations that have done much
@@ -132,9 +146,13 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 		return func() {}, nil
 	}
 	m.endTurn()
-	gate := m.shares.redis
-	if units > RedisPiece || m.points() > longWork || ctx.Value(longKey{}) != nil {
-		gate = m.shares.long
+	gate, chosen := ctx.Value(gateKey{}).(*Gates)
+	switch {
+	case chosen:
+	case units > RedisPiece || m.points() > longWork:
+		gate = &m.shares.long
+	default:
+		gate = &m.shares.redis
 	}
 	return gate.pass(ctx, m.client, max(units, redisMinimum))
 }

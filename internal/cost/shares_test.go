@@ -31,7 +31,7 @@ func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if used, want := s.heavy.networks.Used(), max(1, runtime.GOMAXPROCS(0)/2); used != want {
+		if used, want := s.heavy.networks.Used(), slotsOn(runtime.GOMAXPROCS(0)); used != want {
 			t.Errorf("%d heavy queries run, want %d", used, want)
 		}
 		for n := range 20 {
@@ -435,7 +435,17 @@ func TestShares_DoHeavyPartsForANetworkInTurn(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(context.Context, *Meter) (done func(), err error){
 		"computations": func(ctx context.Context, m *Meter) (func(), error) { return m.Compute(ctx) },
-		"rebuilds":     func(ctx context.Context, m *Meter) (func(), error) { return Rebuild(With(ctx, m)) },
+		"plans": func(ctx context.Context, m *Meter) (func(), error) {
+			done, err := m.Plan(ctx)
+			return func() { done(0) }, err
+		},
+		"heavy queries": func(ctx context.Context, m *Meter) (func(), error) {
+			return m.shares.RunQuery(ctx, m.client, maxLight+1)
+		},
+		"rebuilds": func(ctx context.Context, m *Meter) (func(), error) {
+			_, done, err := Rebuild(With(ctx, m))
+			return done, err
+		},
 	} {
 		t.Run(name, func(t *testing.T) { doInTurn(t, begin) })
 	}
@@ -443,7 +453,7 @@ func TestShares_DoHeavyPartsForANetworkInTurn(t *testing.T) {
 
 func doInTurn(t *testing.T, begin func(context.Context, *Meter) (done func(), err error)) {
 	t.Helper()
-	most := max(1, max(1, runtime.GOMAXPROCS(0)/2)/2) // half of half of the cores
+	most := slotsOn(runtime.GOMAXPROCS(0)) / 2
 	synctest.Test(t, func(t *testing.T) {
 		shares := NewShares()
 		ends := make(chan struct{})
@@ -466,9 +476,22 @@ func doInTurn(t *testing.T, begin func(context.Context, *Meter) (done func(), er
 		if n := int(running.Load()); n != most {
 			t.Errorf("%d run at once, want %d", n, most)
 		}
+		// Attack: the one that ran waited for others of its network, and a client of another network for it.
+		other := NewMeter(Options{Client: ratelimit.Client{Address: netip.MustParseAddr("198.51.100.1")}, Shares: shares})
+		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if done, err := begin(impatient, other); err != nil {
+			t.Errorf("a client of another network waits: %v", err)
+		} else {
+			done()
+		}
 		close(ends)
 		synctest.Wait()
-		if used := shares.computes.networks.Used() + shares.rebuilds.networks.Used(); used != 0 {
+		used := 0
+		for _, gates := range []Gates{shares.computes, shares.rebuilds, shares.documents, shares.heavy} {
+			used += gates.networks.Used()
+		}
+		if used != 0 {
 			t.Errorf("%d are still counted", used)
 		}
 	})

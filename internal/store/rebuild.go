@@ -24,13 +24,12 @@ func (s *Timelines) Rebuild(ctx context.Context, id retwis.TimelineID) error {
 }
 
 func (s *Timelines) rebuild(ctx context.Context, id retwis.TimelineID) error {
-	done, err := cost.Rebuild(ctx)
+	ctx, done, err := cost.Rebuild(ctx)
 	if err != nil {
 		return err //nolint:wrapcheck // ctx is done
 	}
 	defer done()
-	ctx = cost.Long(ctx) // the merge takes up to 4 ms
-	const tries = 5      // concurrent changes are rare
+	const tries = 5 // concurrent changes are rare
 	for range tries {
 		b, err := s.beginBuild(ctx, id)
 		if errors.Is(err, retwis.ErrNotFound) {

@@ -204,7 +204,7 @@ func TestRebuild_WaitsForTheTurnOfItsClient(t *testing.T) {
 	reader := storetest.Register(t, s, "reader")[0]
 	shares := cost.NewShares()
 	ctx := shares.Paid(t.Context(), ratelimit.Client{User: reader})
-	done, err := cost.Rebuild(ctx)
+	_, done, err := cost.Rebuild(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
