@@ -70,7 +70,8 @@ func (p *partition) retryFailed() {
 	p.failedFeeds = nil
 }
 
-// startChecks makes the feeds catch up whose comparison with the list is due.
+// startChecks makes the feeds catch up whose comparison with the list is due, a few at a time: the events of a feed wait for its
+// catch-up, and that for those before it.
 func (p *partition) startChecks() {
 	now := time.Now()
 	p.mu.Lock()
@@ -79,8 +80,13 @@ func (p *partition) startChecks() {
 		return
 	}
 	p.checkAt = now.Add(p.hub.options.CheckEvery / checksPerRound)
+	started := 0
 	for _, f := range p.feeds {
 		if f.positioned && !f.busy && !now.Before(f.checkAt) {
+			if started++; started > checksAtOnce {
+				p.checkAt = now.Add(checkPause)
+				return
+			}
 			f.compareFilters, f.checking = true, true
 			f.requestCatchUp()
 		}
@@ -96,6 +102,9 @@ func (p *partition) untilNext(listening bool) time.Duration {
 		if t.Before(next) {
 			next = t
 		}
+	}
+	if len(p.presence.leave) > 0 {
+		at(time.Now())
 	}
 	if len(p.feeds) > 0 {
 		at(p.checkAt)

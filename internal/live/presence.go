@@ -13,6 +13,8 @@ const (
 	presenceCalls  = 2  // calls of one hub at once: those of all partitions are due in the same second
 	leaveTimeout   = 2 * time.Second
 	checksPerRound = 8 // searches for feeds due for a check, per CheckEvery
+	checksAtOnce   = 4 // checks of a partition that such a search starts; the next one follows after checkPause
+	checkPause     = 20 * time.Millisecond
 )
 
 // presence holds the changes of presence that the source has not yet received. Only the
@@ -34,28 +36,37 @@ func (p *presence) left(t retwis.TimelineID) {
 	p.leave[t] = struct{}{}
 }
 
-// sendLeaves ends the presence of timelines without subscribers. It does not retry failed
-// calls, since presence that is not refreshed lapses.
+// sendLeaves ends the presence of some timelines without subscribers. Those of new feeds, whose subscribers wait, are sent before the
+// next ones. After a failure it forgets all, since presence that is not refreshed lapses.
 func (p *partition) sendLeaves(ctx context.Context) {
 	p.mu.Lock()
 	var left []retwis.TimelineID
 	for t := range p.presence.leave {
+		if len(left) == presenceBatch {
+			break
+		}
+		delete(p.presence.leave, t)
 		if p.feeds[t] == nil {
 			left = append(left, t)
 		}
 	}
-	p.presence.leave = nil
 	p.mu.Unlock()
-	p.leaveTimelines(ctx, left)
+	if !p.leaveTimelines(ctx, left) {
+		p.mu.Lock()
+		p.presence.leave = nil
+		p.mu.Unlock()
+	}
 }
 
-func (p *partition) leaveTimelines(ctx context.Context, left []retwis.TimelineID) {
+// leaveTimelines ends the presence of timelines. It reports false after a failure.
+func (p *partition) leaveTimelines(ctx context.Context, left []retwis.TimelineID) bool {
 	for batch := range slices.Chunk(left, presenceBatch) {
 		if err := p.setOffline(ctx, batch); err != nil {
 			p.hub.log.DebugContext(ctx, "live: ending presence failed, presence lapses by itself", "partition", p.index, "err", err)
-			return
+			return false
 		}
 	}
+	return true
 }
 
 func (p *partition) setOffline(ctx context.Context, timelines []retwis.TimelineID) error {

@@ -193,6 +193,11 @@ func TestHub_SendsNoRepeats(t *testing.T) {
 		storetest.Repost(t, n.Store, reposters[0], post)
 		last := n.post(reposters[0])
 		n.drain()
+		for e := next(t, watching.events); ; e = next(t, watching.events) {
+			if added, ok := e.(*retwis.PostAdded); ok && added.Edge.Post.ID == last {
+				break
+			}
+		}
 		if err := n.Posts.UndoRepost(t.Context(), reposters[0], post); err != nil {
 			t.Fatal(err)
 		}
