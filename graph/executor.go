@@ -281,12 +281,16 @@ func (e *Executor) findDocument(
 	return document, charged, refused
 }
 
-// parse parses and validates a document, unless that was done before. A client that pays for that waits for its turn.
+// smallDocument is the price of a document up to which its validation takes less than a millisecond.
+const smallDocument = 100
+
+// parse parses and validates a document, unless that was done before. A client that pays for that waits for its turn, unless the document
+// is small: it would wait for large ones.
 func (e *Executor) parse(ctx context.Context, client ratelimit.Client, document *limits.Document, pays bool) (*ast.QueryDocument, gqlerror.List) {
 	if doc, known := e.documents.Get(ctx, document.Text); known {
 		return doc, nil
 	}
-	if pays {
+	if pays && document.ReadCost()+document.ParseCost() > smallDocument {
 		done, err := e.shares.Validate(ctx, client)
 		if err != nil {
 			return nil, gqlerror.List{gqlerror.Wrap(err)}

@@ -39,7 +39,7 @@ func hooks() exec.Hooks {
 				},
 			},
 		},
-		Plan: func(ctx context.Context) (func(int), error) { return cost.Of(ctx).Plan(ctx) },
+		Plan: func(ctx context.Context, small bool) (func(int), error) { return cost.Of(ctx).Plan(ctx, small) },
 		Flags: map[string]exec.Flags{
 			"User.postCount":         selectsCounts,
 			"User.followerCount":     selectsCounts,

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/netip"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -68,9 +70,17 @@ func TestCreateOperation_ValidatesFewDocumentsAtOnce(t *testing.T) {
 			}
 			ends = append(ends, done)
 		}
+		validate := func(query string) {
+			_, _ = a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{Query: query})
+		}
+		start := time.Now()
+		validate(`{ publicTimeline { liveCursor } }`)
+		if time.Since(start) != 0 {
+			t.Error("a small document waited for large ones")
+		}
 		finished := false
 		go func() {
-			_, _ = a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &graphql.RawParams{Query: `{ publicTimeline { liveCursor } }`})
+			validate(`{ publicTimeline { ` + strings.Repeat("liveCursor ", 3*smallDocument) + `} }`)
 			finished = true
 		}()
 		synctest.Wait()
@@ -175,6 +185,9 @@ func TestRenderFor_TakesATurn(t *testing.T) {
 func TestOperations_ThatHaveWaitedStopWithoutBudget(t *testing.T) {
 	t.Parallel()
 	const subscription = `subscription($id: ID) { timelineEvents(timelineId: $id) { __typename } }`
+	large := func(query string) string { // so that its plan waits
+		return strings.Replace(query, "} }", strings.Repeat("__typename ", 100)+"} }", 1)
+	}
 	for name, tt := range map[string]struct {
 		query    string
 		occupied func(context.Context, *cost.Shares, ratelimit.Client) (done func(), err error)
@@ -182,9 +195,9 @@ func TestOperations_ThatHaveWaitedStopWithoutBudget(t *testing.T) {
 		"a query":                    {`{ publicTimeline { kind } }`, occupyAll},
 		"a mutation":                 {`mutation { logout { __typename } }`, occupyAll},
 		"a subscription":             {subscription, occupyAll},
-		"a query with a plan":        {`{ publicTimeline { kind } }`, validate},
-		"a mutation with a plan":     {`mutation { logout { __typename } }`, validate},
-		"a subscription with a plan": {subscription, validate},
+		"a query with a plan":        {large(`{ publicTimeline { kind } }`), validate},
+		"a mutation with a plan":     {large(`mutation { logout { __typename } }`), validate},
+		"a subscription with a plan": {large(subscription), validate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,7 +217,7 @@ func TestOperations_ThatHaveWaitedStopWithoutBudget(t *testing.T) {
 				}
 				var response *graphql.Response
 				go func() {
-					if tt.query == subscription {
+					if strings.HasPrefix(tt.query, "subscription") {
 						_, errs := a.executor.Subscribe(ctx, op)
 						response = &graphql.Response{Errors: errs}
 						return

@@ -24,8 +24,8 @@ type Hooks struct {
 	Begin func(ctx context.Context, flags Flags)
 
 	// Plan is called before a plan is made, and may wait. If it fails, the operation is not executed, and the error is one of the response. The
-	// returned function is called after the plan was made or given up, with the number of its fields.
-	Plan func(ctx context.Context) (done func(fields int), err error)
+	// returned function is called after the plan was made or given up, with the number of its fields. A small plan takes less than a millisecond.
+	Plan func(ctx context.Context, small bool) (done func(fields int), err error)
 
 	// Stopped returns why the response has to stop, or nil. Resolvers that have not begun do not run then, the data of the response is null, and
 	// the error is one of the response.

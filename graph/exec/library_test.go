@@ -308,7 +308,7 @@ func wantErrors(t testing.TB, got []string, want ...string) {
 
 // planHooks calls a function with the number of fields of each plan that was made.
 func planHooks(made func(fields int)) Hooks {
-	return Hooks{Plan: func(context.Context) (func(int), error) { return made, nil }}
+	return Hooks{Plan: func(context.Context, bool) (func(int), error) { return made, nil }}
 }
 
 // holderKey is the key of who sends a document.

@@ -48,7 +48,7 @@ func (p *plans) get(ctx context.Context, op *graphql.OperationContext, by *plann
 	if plan, ok := p.variant(variant); ok {
 		return plan, 0
 	}
-	done, err := by.hooks.Plan(ctx)
+	done, err := by.hooks.Plan(ctx, selections(op.Operation.SelectionSet, smallPlan) < smallPlan)
 	if err != nil {
 		return &Plan{refused: err}, 0
 	}
@@ -113,6 +113,29 @@ func (c *conditions) selections(set ast.SelectionSet) {
 			}
 		}
 	}
+}
+
+// smallPlan is the number of selections, with fragments expanded, below which a plan takes less than a millisecond. A selection of
+// an interface is planned for each of its types.
+const smallPlan = 100
+
+// selections counts the selections of a set, with fragments expanded, but stops at a limit.
+func selections(set ast.SelectionSet, limit int) int {
+	n := 0
+	for _, selection := range set {
+		if n++; n >= limit {
+			return n
+		}
+		switch selection := selection.(type) {
+		case *ast.Field:
+			n += selections(selection.SelectionSet, limit-n)
+		case *ast.InlineFragment:
+			n += selections(selection.SelectionSet, limit-n)
+		case *ast.FragmentSpread:
+			n += selections(selection.Definition.SelectionSet, limit-n)
+		}
+	}
+	return n
 }
 
 func (c *conditions) directives(directives ast.DirectiveList) {

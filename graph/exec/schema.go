@@ -42,7 +42,7 @@ func NewSchema(c Config) *Schema {
 		c.Hooks.Begin = func(context.Context, Flags) {}
 	}
 	if c.Hooks.Plan == nil {
-		c.Hooks.Plan = func(context.Context) (func(int), error) { return func(int) {}, nil }
+		c.Hooks.Plan = func(context.Context, bool) (func(int), error) { return func(int) {}, nil }
 	}
 	if c.Hooks.Stopped == nil {
 		c.Hooks.Stopped = func(context.Context) error { return nil }

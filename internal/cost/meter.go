@@ -99,6 +99,17 @@ func Of(ctx context.Context) *Meter {
 	return m
 }
 
+// Network names the network of a client. The zero Network stands for all that is done for no client.
+type Network = ratelimit.Key
+
+// NetworkOf returns the network of the client of a context.
+func NetworkOf(ctx context.Context) Network {
+	if m := Of(ctx); m != nil {
+		return networkOf(m.client)
+	}
+	return Network{}
+}
+
 // Walk counts rows that are about to be walked over without being returned by Redis. It fails if the operation has to stop.
 func Walk(ctx context.Context, rows int) error { return Of(ctx).Add(Work{Rows: rows}) }
 
@@ -200,16 +211,17 @@ func (m *Meter) CheckBudget() error {
 	return nil
 }
 
-// Plan waits until the execution plan of the operation may be made, like [Shares.Validate]: that never pauses either. It fails if ctx is done, or
+// Plan waits until the execution plan of the operation may be made, like [Shares.Validate]: that hardly pauses either. A small plan does not wait,
+// because it would wait for large ones. It fails if ctx is done, or
 // like [Meter.CheckBudget]. The returned function has to be called afterwards, with the rows that the plan counts for. Without budget, the operation
 // stops later.
-func (m *Meter) Plan(ctx context.Context) (done func(rows int), err error) {
+func (m *Meter) Plan(ctx context.Context, small bool) (done func(rows int), err error) {
 	if m == nil {
 		return func(int) {}, nil
 	}
-	m.endTurn()
 	leave := func() {}
-	if m.shares != nil {
+	if m.shares != nil && !small {
+		m.endTurn()
 		if leave, err = m.shares.Validate(ctx, m.client); err != nil {
 			return nil, err
 		}

@@ -41,10 +41,10 @@ func NewShares() *Shares {
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
 		light:     NewGates(cores*pointsPerCore, pointsOfHolder),
-		heavy:     NewGates(slots, 1),
+		heavy:     NewGates(slots+1, 1), // one is for what is done for several clients
 		computes:  NewGates(slots, 1),
 		documents: NewGates(slots, 1),
-		rebuilds:  NewGates(slots, 1),
+		rebuilds:  NewGates(slots+1, 1),
 		redis:     NewGates(redisInFlight, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
 		rebuilt:   NewGates(longRedisOfHolder, longRedisOfHolder),
@@ -54,9 +54,9 @@ func NewShares() *Shares {
 	}
 }
 
-// slotsOn returns how many pieces of work that hardly pause may be in progress: as many as half of the cores. They may wait for
+// slotsOn returns how many pieces of work that hardly pause may be in progress: as many as half of the cores, and an even number. They may wait for
 // others of their network, for Redis above all. So there are at least two, of which one network has one: those of other networks do not wait for them.
-func slotsOn(cores int) int { return max(2, cores/2) }
+func slotsOn(cores int) int { return max(2, cores/4*2) }
 
 // Validate waits until a new document may be parsed and validated. That hardly pauses, so there are
 // few at a time: see [slotsOn]. One client does one at a time. The returned function has to be called when it is done.

@@ -13,41 +13,66 @@ import (
 
 // catchUpQueue queues the feeds that have to catch up. It holds a feed at most once, since a
 // queued feed is busy. Up to limit goroutines process the queue; they exit when it is empty.
+// Networks take turns, and one has half of the goroutines at most: its subscribers may watch
+// thousands of timelines that change at once.
 type catchUpQueue struct {
 	mu      sync.Mutex
 	start   func() // starts a goroutine; nil unless the hub runs
 	limit   int
-	running int // goroutines
-	queue   []*feed
+	running int                  // goroutines
+	busy    map[cost.Network]int // those that process a feed of a network
+	waiting map[cost.Network][]*feed
+	turns   []cost.Network // the networks of waiting
 }
 
+// add queues a feed. The caller holds the lock of its partition.
 func (w *catchUpQueue) add(f *feed) {
+	network := f.network()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.start == nil {
 		return
 	}
-	w.queue = append(w.queue, f)
+	if w.waiting[network] = append(w.waiting[network], f); len(w.waiting[network]) == 1 {
+		w.turns = append(w.turns, network)
+	}
 	if w.running < w.limit {
 		w.running++
 		w.start()
 	}
 }
 
-// next removes and returns the first feed. It returns nil if there is none; the calling
-// goroutine must then exit.
-func (w *catchUpQueue) next() *feed {
+// next removes and returns the next feed, with the network to call done with afterwards. It returns
+// nil if there is none; the calling goroutine must then exit.
+func (w *catchUpQueue) next() (*feed, cost.Network) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.queue) == 0 || w.start == nil {
-		w.queue = nil
-		w.running--
-		return nil
+	for i, network := range w.turns {
+		if w.busy[network] >= max(1, w.limit/2) {
+			continue // those call next, too
+		}
+		feeds := w.waiting[network]
+		w.turns = slices.Delete(w.turns, i, i+1)
+		if len(feeds) > 1 {
+			w.waiting[network] = feeds[1:]
+			w.turns = append(w.turns, network)
+		} else {
+			delete(w.waiting, network)
+		}
+		w.busy[network]++
+		return feeds[0], network
 	}
-	f := w.queue[0]
-	w.queue[0] = nil
-	w.queue = w.queue[1:]
-	return f
+	w.running--
+	return nil, cost.Network{}
+}
+
+// done notes that a feed of a network was processed.
+func (w *catchUpQueue) done(network cost.Network) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy[network]--; w.busy[network] == 0 {
+		delete(w.busy, network)
+	}
 }
 
 // open makes the queue start goroutines with start. A nil start closes the queue, which then
@@ -56,12 +81,25 @@ func (w *catchUpQueue) open(start func(), limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.start, w.limit = start, limit
+	w.waiting, w.turns = map[cost.Network][]*feed{}, nil
+	if w.busy == nil {
+		w.busy = map[cost.Network]int{}
+	}
+}
+
+// network returns the network of a subscriber.
+func (f *feed) network() cost.Network {
+	for _, s := range f.subscribers {
+		return s.network
+	}
+	return cost.Network{}
 }
 
 // runCatchUps lets queued feeds catch up until the queue is empty.
 func (h *Hub) runCatchUps(ctx context.Context) {
-	for f := h.queue.next(); f != nil; f = h.queue.next() {
+	for f, network := h.queue.next(); f != nil; f, network = h.queue.next() {
 		err := f.catchUp(cost.With(ctx, h.meter()))
+		h.queue.done(network)
 		if ctx.Err() != nil {
 			continue
 		}
