@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"internal/embedded":   {"internal/redisproc"},
 	"internal/enginetest": {"internal/retwis", "internal/fanout", "internal/check", "internal/store", "internal/store/bulk", "internal/store/inspect", "internal/redistest"},
 	"internal/fanout":     {"internal/retwis", "internal/sleep", "internal/outbox"},
-	"internal/live":       {"internal/retwis", "internal/sleep", "internal/netpoll", "internal/pubsub", "internal/cost"},
+	"internal/live":       {"internal/retwis", "internal/sleep", "internal/netpoll", "internal/pubsub", "internal/cost", "internal/ratelimit"},
 	"internal/gctuner":    nil,
 	"internal/netpoll":    nil,
 	"internal/outbox":     {"internal/retwis"},

@@ -99,16 +99,16 @@ func Of(ctx context.Context) *Meter {
 	return m
 }
 
-// Network names the network of a client. The zero Network stands for all that is done for no client.
-type Network = ratelimit.Key
-
-// NetworkOf returns the network of the client of a context.
-func NetworkOf(ctx context.Context) Network {
+// ClientOf returns the client of a context. Work for no client counts like work for several.
+func ClientOf(ctx context.Context) ratelimit.Client {
 	if m := Of(ctx); m != nil {
-		return networkOf(m.client)
+		return m.client
 	}
-	return Network{}
+	return ForSeveral()
 }
+
+// NetworkOf returns the network of a client.
+func NetworkOf(client ratelimit.Client) ratelimit.Key { return networkOf(client) }
 
 // Walk counts rows that are about to be walked over without being returned by Redis. It fails if the operation has to stop.
 func Walk(ctx context.Context, rows int) error { return Of(ctx).Add(Work{Rows: rows}) }

@@ -47,7 +47,7 @@ func NewShares() *Shares {
 		rebuilds:  NewGates(slots+1, 1),
 		redis:     NewGates(redisInFlight, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
-		rebuilt:   NewGates(longRedisOfHolder, longRedisOfHolder),
+		rebuilt:   NewGates(longRedisInFlight, longRedisOfHolder),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		messages:  fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		totals:    newTotals(),

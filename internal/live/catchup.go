@@ -8,26 +8,27 @@ import (
 
 	"retwis/internal/cost"
 	"retwis/internal/pubsub"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
 // catchUpQueue queues the feeds that have to catch up. It holds a feed at most once, since a
 // queued feed is busy. Up to limit goroutines process the queue; they exit when it is empty.
 // Networks take turns, and one has half of the goroutines at most: its subscribers may watch
-// thousands of timelines that change at once.
+// thousands of timelines that change at once. Feeds of several networks take turns like one.
 type catchUpQueue struct {
 	mu      sync.Mutex
 	start   func() // starts a goroutine; nil unless the hub runs
 	limit   int
-	running int                  // goroutines
-	busy    map[cost.Network]int // those that process a feed of a network
-	waiting map[cost.Network][]*feed
-	turns   []cost.Network // the networks of waiting
+	running int                   // goroutines
+	busy    map[ratelimit.Key]int // those that process a feed of a network
+	waiting map[ratelimit.Key][]*feed
+	turns   []ratelimit.Key // the networks of waiting
 }
 
 // add queues a feed. The caller holds the lock of its partition.
 func (w *catchUpQueue) add(f *feed) {
-	network := f.network()
+	network := cost.NetworkOf(f.client())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.start == nil {
@@ -44,7 +45,7 @@ func (w *catchUpQueue) add(f *feed) {
 
 // next removes and returns the next feed, with the network to call done with afterwards. It returns
 // nil if there is none; the calling goroutine must then exit.
-func (w *catchUpQueue) next() (*feed, cost.Network) {
+func (w *catchUpQueue) next() (*feed, ratelimit.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, network := range w.turns {
@@ -63,11 +64,11 @@ func (w *catchUpQueue) next() (*feed, cost.Network) {
 		return feeds[0], network
 	}
 	w.running--
-	return nil, cost.Network{}
+	return nil, ratelimit.Key{}
 }
 
 // done notes that a feed of a network was processed.
-func (w *catchUpQueue) done(network cost.Network) {
+func (w *catchUpQueue) done(network ratelimit.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.busy[network]--; w.busy[network] == 0 {
@@ -81,24 +82,29 @@ func (w *catchUpQueue) open(start func(), limit int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.start, w.limit = start, limit
-	w.waiting, w.turns = map[cost.Network][]*feed{}, nil
+	w.waiting, w.turns = map[ratelimit.Key][]*feed{}, nil
 	if w.busy == nil {
-		w.busy = map[cost.Network]int{}
+		w.busy = map[ratelimit.Key]int{}
 	}
 }
 
-// network returns the network of a subscriber.
-func (f *feed) network() cost.Network {
-	for _, s := range f.subscribers {
-		return s.network
+// client returns a client for whose network the feed is read, or that of several.
+func (f *feed) client() ratelimit.Client {
+	client := cost.ForSeveral()
+	for i, s := range f.subscribers {
+		if i == 0 {
+			client = s.client
+		} else if s.client.Address != client.Address && cost.NetworkOf(s.client) != cost.NetworkOf(client) {
+			return cost.ForSeveral()
+		}
 	}
-	return cost.Network{}
+	return client
 }
 
 // runCatchUps lets queued feeds catch up until the queue is empty.
 func (h *Hub) runCatchUps(ctx context.Context) {
 	for f, network := h.queue.next(); f != nil; f, network = h.queue.next() {
-		err := f.catchUp(cost.With(ctx, h.meter()))
+		err := f.catchUp(ctx)
 		h.queue.done(network)
 		if ctx.Err() != nil {
 			continue
@@ -123,9 +129,11 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	from, sent, verify := f.position, f.sent(), f.verify
 	viewers := f.viewers()
+	client := f.client()
+	ctx = cost.With(ctx, h.meter(client))
 	reading, forgiven := ctx, 0
 	if f.due || f.checking {
-		meter := h.meter()
+		meter := h.meter(client)
 		reading = cost.With(ctx, meter)
 		if f.due {
 			ctx = reading

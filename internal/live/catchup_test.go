@@ -11,23 +11,28 @@ import (
 // Attack: thousands of watched timelines of one network changed at once, and the first event of another subscriber waited for all of them.
 func TestCatchUpQueue_NetworksTakeTurns(t *testing.T) {
 	t.Parallel()
-	network := func(n byte) cost.Network {
-		meter := cost.NewMeter(cost.Options{Client: ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, n, 1})}})
-		return cost.NetworkOf(cost.With(t.Context(), meter))
+	client := func(n byte) ratelimit.Client {
+		return ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, n, 1})}
 	}
-	heavy, light := network(1), network(2)
+	heavy, light := client(1), client(2)
 	var q catchUpQueue
 	started := 0
 	q.open(func() { started++ }, 4)
-	add := func(n cost.Network) { q.add(&feed{subscribers: []*subscription{{network: n}}}) }
+	add := func(clients ...ratelimit.Client) {
+		f := &feed{}
+		for _, c := range clients {
+			f.subscribers = append(f.subscribers, &subscription{client: c})
+		}
+		q.add(f)
+	}
 	for range 10 {
 		add(heavy)
 	}
 	add(light)
-	want := func(n cost.Network) {
+	want := func(c ratelimit.Client) {
 		t.Helper()
-		if f, got := q.next(); f == nil || got != n {
-			t.Fatalf("the next feed is %v, of %v, want one of %v", f, got, n)
+		if f, got := q.next(); f == nil || got != cost.NetworkOf(c) {
+			t.Fatalf("the next feed is %v, of %v, want one of %v", f, got, c)
 		}
 	}
 	wantNone := func() {
@@ -43,19 +48,22 @@ func TestCatchUpQueue_NetworksTakeTurns(t *testing.T) {
 	want(light)
 	want(heavy)
 	wantNone() // one network has half of the goroutines
-	q.done(light)
+	q.done(cost.NetworkOf(light))
 	wantNone()
-	add(light)
+	add(light, light)
+	add(heavy, light)
 	want(light)
+	want(cost.ForSeveral())
+	q.done(cost.NetworkOf(cost.ForSeveral()))
 	for range 8 {
-		q.done(heavy)
+		q.done(cost.NetworkOf(heavy))
 		want(heavy)
 	}
 	for range 2 {
-		q.done(heavy)
+		q.done(cost.NetworkOf(heavy))
 		wantNone()
 	}
-	q.done(light)
+	q.done(cost.NetworkOf(light))
 	wantNone()
 	if len(q.waiting)+len(q.busy)+len(q.turns) != 0 {
 		t.Errorf("the empty queue holds %v, %v and %v", q.waiting, q.busy, q.turns)

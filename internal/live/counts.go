@@ -124,7 +124,7 @@ func (h *Hub) runCounts(ctx context.Context) {
 		if len(changed.posts) == 0 {
 			continue
 		}
-		if err := h.sendCounts(cost.With(ctx, h.meter()), changed, version); err != nil && ctx.Err() == nil {
+		if err := h.sendCounts(cost.With(ctx, h.meter(cost.ForSeveral())), changed, version); err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "live: sending changed counts failed, subscribers read them with their next page", "err", err)
 		}
 	}

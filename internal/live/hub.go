@@ -42,6 +42,7 @@ import (
 
 	"retwis/internal/cost"
 	"retwis/internal/pubsub"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -168,9 +169,9 @@ func (h *Hub) callContext(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, h.options.CallTimeout)
 }
 
-// meter returns a meter of reads that the hub makes for all subscribers together. They wait for the shares of such reads.
-func (h *Hub) meter() *cost.Meter {
-	return cost.NewMeter(cost.Options{Client: cost.ForSeveral(), Shares: h.options.Shares})
+// meter returns a meter of reads that the hub makes for the subscribers of a client, or of several. They wait for the shares of that.
+func (h *Hub) meter(client ratelimit.Client) *cost.Meter {
+	return cost.NewMeter(cost.Options{Client: client, Shares: h.options.Shares})
 }
 
 func (h *Hub) readSince(ctx context.Context, position retwis.TimelinePosition) (pubsub.Replay, error) {

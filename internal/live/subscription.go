@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -25,20 +26,20 @@ type subscription struct {
 	sink      retwis.Sink
 	waiting   []retwis.Event // live events that wait for the end of the replay
 
-	ctx     context.Context
-	cancel  context.CancelFunc
-	network cost.Network           // zero if it is not known
-	viewer  retwis.UserID          // 0 for an anonymous subscriber
-	filter  int64                  // last known filter epoch of the viewer; guarded by the partition's lock
-	counts  bool                   // whether the subscriber receives changed counts
-	charge  func(points int) error // nil charges nobody
-	unpaid  int                    // live events that are not charged yet
-	index   int                    // in the feed's subscribers; guarded by the partition's lock
+	ctx    context.Context
+	cancel context.CancelFunc
+	client ratelimit.Client       // for which it was started
+	viewer retwis.UserID          // 0 for an anonymous subscriber
+	filter int64                  // last known filter epoch of the viewer; guarded by the partition's lock
+	counts bool                   // whether the subscriber receives changed counts
+	charge func(points int) error // nil charges nobody
+	unpaid int                    // live events that are not charged yet
+	index  int                    // in the feed's subscribers; guarded by the partition's lock
 }
 
 func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscription {
 	ctx, cancel := context.WithCancel(ctx)
-	return &subscription{hub: h, ctx: ctx, cancel: cancel, network: cost.NetworkOf(ctx), sink: sink}
+	return &subscription{hub: h, ctx: ctx, cancel: cancel, client: cost.ClientOf(ctx), sink: sink}
 }
 
 // start sends the replay. Live events wait until it ends.
