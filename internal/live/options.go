@@ -23,7 +23,7 @@ type Options struct {
 	JoinTimeout time.Duration // timeout of Attach; 15 s by default
 	Parallel    int           // concurrent catch-ups; 16 by default
 
-	Shares  *cost.Shares          // that the hub's work for all subscribers together waits for; those of the hub alone by default
+	Shares  *cost.Shares          // that reads of the hub wait for; those of the hub alone by default
 	Metrics prometheus.Registerer // registry of the hub's metrics; nil registers none
 }
 

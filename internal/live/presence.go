@@ -36,8 +36,8 @@ func (p *presence) left(t retwis.TimelineID) {
 	p.leave[t] = struct{}{}
 }
 
-// sendLeaves ends the presence of some timelines without subscribers. Those of new feeds, whose subscribers wait, are sent before the
-// next ones. After a failure it forgets all, since presence that is not refreshed lapses.
+// sendLeaves ends the presence of some timelines without subscribers. The presence of new feeds, whose subscribers wait, is registered
+// before the next ones. After a failure it forgets all, since presence that is not refreshed lapses.
 func (p *partition) sendLeaves(ctx context.Context) {
 	p.mu.Lock()
 	var left []retwis.TimelineID
