@@ -104,7 +104,7 @@ func (f *eventFilter) apply(e retwis.Event) retwis.Event {
 }
 
 // wordsOf returns the words of a post. Those of a new post are computed once for all subscribers, those of a replay for the
-// subscriber, which is charged for them. So are those of older posts, which arrived during a long replay or while the subscriber lagged.
+// subscriber, which is charged for them. So are those of live posts that the cache no longer holds, because they waited for the end of a replay or for a slow reader.
 func (f *eventFilter) wordsOf(post *retwis.Post) retwis.Words {
 	if f.live {
 		if words, ok := f.decisions.words.of(post); ok {
@@ -169,7 +169,7 @@ type postWords struct {
 	dropped retwis.PostID   // the newest post whose words were dropped
 }
 
-// of returns the words of a post. It reports false for one that is no newer than one whose words were dropped.
+// of returns the words of a post, or false for an old post: the cache has dropped the words of this one or of a newer one.
 func (w *postWords) of(post *retwis.Post) (words retwis.Words, ok bool) {
 	words, known, late := w.find(post.ID)
 	if known || late {

@@ -115,6 +115,17 @@ func (c *conditions) selections(set ast.SelectionSet) {
 	}
 }
 
+func (c *conditions) directives(directives ast.DirectiveList) {
+	for _, d := range directives {
+		for _, argument := range d.Arguments {
+			name := argument.Value.Raw
+			if argument.Value.Kind == ast.Variable && !slices.Contains(c.names, name) {
+				c.names = append(c.names, name)
+			}
+		}
+	}
+}
+
 // smallPlan is the number of selections, with fragments expanded, below which a plan takes less than a millisecond. A selection of
 // an interface is planned for each of its types.
 const smallPlan = 100
@@ -136,15 +147,4 @@ func selections(set ast.SelectionSet, limit int) int {
 		}
 	}
 	return n
-}
-
-func (c *conditions) directives(directives ast.DirectiveList) {
-	for _, d := range directives {
-		for _, argument := range d.Arguments {
-			name := argument.Value.Raw
-			if argument.Value.Kind == ast.Variable && !slices.Contains(c.names, name) {
-				c.names = append(c.names, name)
-			}
-		}
-	}
 }

@@ -27,7 +27,7 @@ func NewGates(capacity, ofClient int) Gates {
 // waits for its own share first, so that it does not hold a part of that of its network meanwhile.
 func (g Gates) pass(ctx context.Context, client ratelimit.Client, n int) (leave func(), err error) {
 	n = min(n, g.clients.Share())
-	key, network := client.Key(), networkOf(client)
+	key, network := client.Key(), NetworkOf(client)
 	if err := g.clients.Acquire(ctx, key, n); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
@@ -46,7 +46,7 @@ func (g Gates) try(client ratelimit.Client, n int) bool {
 	if !g.clients.Try(client.Key(), n) {
 		return false
 	}
-	if !g.networks.Try(networkOf(client), n) {
+	if !g.networks.Try(NetworkOf(client), n) {
 		g.clients.Release(client.Key(), n)
 		return false
 	}
@@ -55,20 +55,20 @@ func (g Gates) try(client ratelimit.Client, n int) bool {
 
 // release undoes try.
 func (g Gates) release(client ratelimit.Client, n int) {
-	g.networks.Release(networkOf(client), n)
+	g.networks.Release(NetworkOf(client), n)
 	g.clients.Release(client.Key(), n)
 }
 
 // account returns an account of a part of a client.
 func (g Gates) account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
-	return fair.NewAccount(g.clients, client.Key(), fair.NewAccount(g.networks, networkOf(client), nil))
+	return fair.NewAccount(g.clients, client.Key(), fair.NewAccount(g.networks, NetworkOf(client), nil))
 }
 
 // Used returns how much is in use.
 func (g Gates) Used() int { return g.networks.Used() }
 
-// networkOf returns the key of a client's network, or of the client if it has no address.
-func networkOf(client ratelimit.Client) ratelimit.Key {
+// NetworkOf returns the key of a client's network, or of the client if it has no address.
+func NetworkOf(client ratelimit.Client) ratelimit.Key {
 	if !client.Address.IsValid() {
 		return client.Key()
 	}

@@ -107,9 +107,6 @@ func ClientOf(ctx context.Context) ratelimit.Client {
 	return ForSeveral()
 }
 
-// NetworkOf returns the network of a client.
-func NetworkOf(client ratelimit.Client) ratelimit.Key { return networkOf(client) }
-
 // Walk counts rows that are about to be walked over without being returned by Redis. It fails if the operation has to stop.
 func Walk(ctx context.Context, rows int) error { return Of(ctx).Add(Work{Rows: rows}) }
 
@@ -212,9 +209,8 @@ func (m *Meter) CheckBudget() error {
 }
 
 // Plan waits until the execution plan of the operation may be made, like [Shares.Validate]: that hardly pauses either. A small plan does not wait,
-// because it would wait for large ones. It fails if ctx is done, or
-// like [Meter.CheckBudget]. The returned function has to be called afterwards, with the rows that the plan counts for. Without budget, the operation
-// stops later.
+// because it would wait for large ones. Plan fails if ctx is done, or like [Meter.CheckBudget]. The returned function has to be called afterwards,
+// with the rows that the plan counts for. Without budget, the operation stops later.
 func (m *Meter) Plan(ctx context.Context, small bool) (done func(rows int), err error) {
 	if m == nil {
 		return func(int) {}, nil
@@ -237,8 +233,7 @@ func (m *Meter) Plan(ctx context.Context, small bool) (done func(rows int), err 
 }
 
 // Compute waits until the server may compute something for the operation beside the reads and the rendering, which wait by themselves. One
-// operation of a client does at a time, and all together few: such work never pauses, so it would occupy cores for
-// milliseconds. The returned function has to be called afterwards.
+// operation of a client does at a time, and all together few: such work never pauses, so it would occupy cores for milliseconds. The returned function has to be called afterwards.
 func (m *Meter) Compute(ctx context.Context) (done func(), err error) {
 	if m == nil || m.shares == nil {
 		return func() {}, nil

@@ -22,7 +22,7 @@ type Shares struct {
 	rebuilds  Gates // number of timelines that are rebuilt
 	redis     Gates
 	long      Gates // like redis, for operations that have done much work
-	rebuilt   Gates // like redis, for rebuilds: they hold a turn, so they do not wait for the other exchanges of their clients
+	ofRebuild Gates // like redis, for rebuilds: they hold a turn, so they do not wait for the other exchanges of their clients
 	totals    *totals
 
 	writes   *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, by network
@@ -47,7 +47,7 @@ func NewShares() *Shares {
 		rebuilds:  NewGates(slots+1, 1),
 		redis:     NewGates(redisInFlight, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
-		rebuilt:   NewGates(longRedisInFlight, longRedisOfHolder),
+		ofRebuild: NewGates(longRedisInFlight, longRedisOfHolder),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		messages:  fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		totals:    newTotals(),
@@ -58,8 +58,8 @@ func NewShares() *Shares {
 // others of their network, for Redis above all. So there are at least two, of which one network has one: those of other networks do not wait for them.
 func slotsOn(cores int) int { return max(2, cores/4*2) }
 
-// Validate waits until a new document may be parsed and validated. That hardly pauses, so there are
-// few at a time: see [slotsOn]. One client does one at a time. The returned function has to be called when it is done.
+// Validate waits until a new document may be parsed and validated. That hardly pauses, so few are validated at a time: see [slotsOn]. One
+// client validates one at a time. The returned function has to be called when it is done.
 func (s *Shares) Validate(ctx context.Context, client ratelimit.Client) (done func(), err error) {
 	return s.documents.pass(ctx, client, 1)
 }
@@ -122,7 +122,7 @@ func Rebuild(ctx context.Context) (rebuilding context.Context, done func(), err 
 	}
 	m.endTurn()
 	done, err = m.shares.rebuilds.pass(ctx, m.client, 1)
-	return context.WithValue(ctx, gateKey{}, &m.shares.rebuilt), done, err
+	return context.WithValue(ctx, gateKey{}, &m.shares.ofRebuild), done, err
 }
 
 // gateKey is the key of the gate for the exchanges of a context.

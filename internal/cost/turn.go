@@ -16,7 +16,7 @@ type Turn struct {
 }
 
 func takeTurn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client, longest time.Duration) (*Turn, error) {
-	network := networkOf(client)
+	network := NetworkOf(client)
 	if err := gate.Acquire(ctx, network, 1); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}

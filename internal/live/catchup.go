@@ -130,16 +130,15 @@ func (f *feed) catchUp(ctx context.Context) error {
 	from, sent, verify := f.position, f.sent(), f.verify
 	viewers := f.viewers()
 	client := f.client()
-	ctx = cost.With(ctx, h.meter(client))
-	reading, forgiven := ctx, 0
+	meter, forgiven := h.meter(client), 0
+	reading := cost.With(ctx, meter)
+	if f.checking && !f.due {
+		forgiven = cost.RegularCheck
+		ctx = cost.With(ctx, h.meter(client)) // the comparison of filters is free: it is for all viewers
+	} else {
+		ctx = reading
+	}
 	if f.due || f.checking {
-		meter := h.meter(client)
-		reading = cost.With(ctx, meter)
-		if f.due {
-			ctx = reading
-		} else {
-			forgiven = cost.RegularCheck // and the comparison of filters is free, which is for all viewers
-		}
 		defer func() { f.pay(meter.Close().Work.Points(), forgiven) }()
 	}
 	// The read covers all messages received before it. Their loaded posts are still useful.

@@ -76,16 +76,23 @@ func (db *DB) doAll(ctx context.Context, calls []Call) []*redis.Cmd {
 
 // byMaster returns the indexes of calls, grouped by the master that holds their keys, which is nil for a single server.
 func (db *DB) byMaster(ctx context.Context, calls []Call) map[*redis.Client][]int {
-	cluster, _ := db.Client.(*redis.ClusterClient)
 	groups := map[*redis.Client][]int{}
 	for i, c := range calls {
-		var master *redis.Client
-		if cluster != nil {
-			master, _ = cluster.MasterForKey(ctx, c.Keys[0]) // without a master, the call returns the error
-		}
+		master := db.masterOf(ctx, c.Keys[0])
 		groups[master] = append(groups[master], i)
 	}
 	return groups
+}
+
+// masterOf returns the master that holds a key, which is nil for a single server. It is nil, too, if there is none: a call to it returns
+// the error.
+func (db *DB) masterOf(ctx context.Context, key string) *redis.Client {
+	cluster, ok := db.Client.(*redis.ClusterClient)
+	if !ok {
+		return nil
+	}
+	master, _ := cluster.MasterForKey(ctx, key)
+	return master
 }
 
 // doGroup runs a group of scripts in one pipeline. It sends the text of a script to a server that has not

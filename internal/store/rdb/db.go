@@ -50,7 +50,7 @@ type DB struct {
 	scripts    map[script.Name]*redis.Script
 	hook       *hook
 	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
-	tasks      *fair.Gate[*redis.Client] // see [DB.DoTask]
+	tasks      *fair.Gate[*redis.Client] // see [DB.TaskTurn]
 }
 
 // Open connects to a database. It creates a missing one if the options allow it. It refuses a Redis that is

@@ -92,11 +92,7 @@ func inTurn(ctx context.Context, gate *fair.Gate[*redis.Client], master *redis.C
 // master. Outboxes have more than a hundred such tasks at a time, and operations would wait behind all of them, for Redis and for a core. The
 // returned function has to be called after the task.
 func (db *DB) TaskTurn(ctx context.Context, p Partition) (done func()) {
-	var master *redis.Client
-	if cluster, ok := db.Client.(*redis.ClusterClient); ok {
-		master, _ = cluster.MasterForKey(ctx, p.Written()) // without a master, the task returns the error
-	}
-	return inTurn(ctx, db.tasks, master, taskWait)
+	return inTurn(ctx, db.tasks, db.masterOf(ctx, p.Written()), taskWait)
 }
 
 // pieceLength returns how many elements are the next piece: one, or as many as have at most some work together.
