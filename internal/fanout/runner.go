@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"retwis/internal/outbox"
+	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
 
@@ -41,9 +42,11 @@ type runner struct {
 
 	entries    []*workItem // oldest first
 	queues     map[orderingKey][]*workItem
-	activeKeys []orderingKey // keys with queued entries
-	turn       int           // index of the active key that the next round begins with
-	tasks      int           // running tasks
+	activeKeys []orderingKey         // keys with queued entries
+	turn       int                   // index of the active key that the next round begins with
+	tasks      int                   // running tasks
+	begun      int                   // tasks that have begun
+	lastBegun  map[retwis.UserID]int // number of the last task of a user who has some
 	finished   chan taskResult
 	arrivals   chan []outbox.Entry
 
@@ -73,6 +76,7 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		outboxID:    outboxID,
 		log:         w.log.With("outbox", outboxID),
 		queues:      map[orderingKey][]*workItem{},
+		lastBegun:   map[retwis.UserID]int{},
 		finished:    make(chan taskResult, maxTasks),
 		arrivals:    make(chan []outbox.Entry),
 		trimmed:     make(chan trimResult, 1),
@@ -186,7 +190,7 @@ func (r *runner) round(ctx context.Context) bool {
 	if len(ready) == 0 {
 		return false
 	}
-	var deliver []*workItem
+	var deliver, tasks []*workItem
 	for _, w := range ready {
 		switch {
 		case w.Malformed != nil:
@@ -194,10 +198,11 @@ func (r *runner) round(ctx context.Context) bool {
 			r.fail(ctx, w, errors.Join(outbox.ErrRejected, w.Malformed))
 		case w.inRounds():
 			deliver = append(deliver, w)
-		case r.tasks < maxTasks:
-			r.startTask(ctx, w)
+		default:
+			tasks = append(tasks, w)
 		}
 	}
+	r.startTasks(ctx, tasks)
 	if len(deliver) > 0 {
 		r.deliver(ctx, deliver)
 	}

@@ -18,6 +18,7 @@ type Entry struct {
 	User      retwis.UserID     // the user of a registration or of an account deletion
 	Timeline  retwis.TimelineID // the timeline of a back-fill or purge
 	List      retwis.ListID     // the deleted list
+	Owner     retwis.UserID     // the owner of the list, if the entry is about one; 0 in entries of earlier versions
 	Post      retwis.PostID     // the post, or the repost
 	Answered  retwis.UserID     // if Post is a reply to another user: the author of the post answered
 	ReplyTo   retwis.PostID     // if Post is a reply: the post answered
@@ -36,6 +37,18 @@ type Entry struct {
 // Element returns the element by which lists hold Post.
 func (e Entry) Element() retwis.Element {
 	return retwis.NewElement(e.Post, e.Author, e.Answered, e.Reposted)
+}
+
+// ActingUser returns the user who caused the entry. If that is the owner of a list whom the entry does not name, it returns the id of the list.
+func (e Entry) ActingUser() retwis.UserID {
+	switch e.Kind {
+	case KindBackfill, KindPurge:
+		return cmp.Or(e.Owner, e.Timeline.Owner)
+	case KindDeleteList:
+		return cmp.Or(e.Owner, retwis.UserID(e.List))
+	default:
+		return cmp.Or(e.User, e.Author)
+	}
 }
 
 // Timelines returns the single timelines that receive Post: the public timeline, mentions and the timelines of hashtags. A repost is on

@@ -86,7 +86,7 @@ func (s *Tasks) ContinueDetach(ctx context.Context, id retwis.UserID, step int64
 // DetachFollowing removes the next follows of a user in the state detaching, and reports whether none remain.
 func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, error) {
 	p := s.db.OfUser(id)
-	defer s.db.TaskTurn(ctx, p)()
+	defer s.turn(ctx, p)()
 	reply, err := s.durably(ctx, rdb.Call{
 		Script: script.DetachFollowing,
 		Keys:   []string{p.User(id).Account(), p.User(id).Following(), p.User(id).Uncounted(), p.Clock()},
@@ -121,7 +121,7 @@ func (s *Tasks) DetachFollowing(ctx context.Context, id retwis.UserID) (bool, er
 // DetachLikes removes the next likes of a user in the state detaching, and reports whether none remain.
 func (s *Tasks) DetachLikes(ctx context.Context, id retwis.UserID) (bool, error) {
 	p := s.db.OfUser(id)
-	defer s.db.TaskTurn(ctx, p)()
+	defer s.turn(ctx, p)()
 	done, err := s.durably(ctx, rdb.Call{
 		Script: script.DetachLikes,
 		Keys:   []string{p.User(id).Account(), p.User(id).Likes(), p.ChangedLikes()},
@@ -137,7 +137,7 @@ func (s *Tasks) DetachLikes(ctx context.Context, id retwis.UserID) (bool, error)
 // and reports whether none remain.
 func (s *Tasks) DetachFollowers(ctx context.Context, author retwis.UserID, number int, to outbox.TargetKind) (bool, error) {
 	p := s.db.Partition(number)
-	defer s.db.TaskTurn(ctx, p)()
+	defer s.turn(ctx, p)()
 	c := rdb.Call{
 		Script: script.DetachFollowers,
 		Keys:   []string{p.User(author).Followers(), p.User(author).Pulled(), p.LargeAuthors()},

@@ -210,6 +210,7 @@ func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
 		read(e.Fields, "user", retwis.ParseUserID, &e.User),
 		read(e.Fields, "timeline", retwis.ParseTimelineID, &e.Timeline),
 		read(e.Fields, "list", retwis.ParseListID, &e.List),
+		read(e.Fields, "owner", retwis.ParseUserID, &e.Owner),
 		read(e.Fields, "post", retwis.ParsePostID, &e.Post),
 		read(e.Fields, "answered", retwis.ParseUserID, &e.Answered),
 		read(e.Fields, "reply_to", retwis.ParsePostID, &e.ReplyTo),

@@ -34,10 +34,15 @@ func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
 	return reply
 }
 
+// turn waits for the turn of the user who caused the task: see [rdb.DB.TaskTurn].
+func (s *Tasks) turn(ctx context.Context, p rdb.Partition) (done func()) {
+	return s.db.TaskTurn(ctx, p, outbox.ActorOf(ctx))
+}
+
 // Backfill merges an author's newest posts into a home or list that gained the author as a source. It acts only if the
 // edge still has the given score; 0 accepts any. If the list is being built, it restarts the build instead of merging.
 func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwis.UserID, score int64) error {
-	defer s.db.TaskTurn(ctx, s.db.OfTimeline(id))()
+	defer s.turn(ctx, s.db.OfTimeline(id))()
 	origins := origins{}
 	found, err := s.timelines.readProfiles(ctx, []retwis.UserID{author}, []retwis.PostID{0}, true, s.options.HomeCap, origins)
 	if err != nil {
@@ -65,7 +70,7 @@ func (s *Tasks) Backfill(ctx context.Context, id retwis.TimelineID, author retwi
 // exists again. If fewer than half of the posts of a full list remain, the next read rebuilds the list.
 func (s *Tasks) Purge(ctx context.Context, id retwis.TimelineID, author retwis.UserID) error {
 	p := s.db.OfTimeline(id)
-	defer s.db.TaskTurn(ctx, p)()
+	defer s.turn(ctx, p)()
 	entries, err := s.db.Client.LRange(ctx, p.Timeline(id).Entries(), 0, -1).Result()
 	if err != nil {
 		return fmt.Errorf("purge %s from timeline %s: %w", author, id, err)
@@ -145,7 +150,7 @@ func (s *Tasks) RecountFollowers(ctx context.Context, partition int, author retw
 // DeleteListStep removes the next members of a deleted list, and reports whether none remain.
 func (s *Tasks) DeleteListStep(ctx context.Context, id retwis.ListID) (bool, error) {
 	p := s.db.OfBucket(id.Bucket())
-	defer s.db.TaskTurn(ctx, p)()
+	defer s.turn(ctx, p)()
 	done, err := s.durably(ctx, rdb.Call{
 		Script: script.DeleteListStep, Keys: []string{p.List(id).Properties(), p.List(id).Members(), p.List(id).Posts()}, Args: []any{id.String(), 500, p.Prefix(rdb.ListedKeys)},
 	}).Bool()

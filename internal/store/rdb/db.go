@@ -50,7 +50,7 @@ type DB struct {
 	scripts    map[script.Name]*redis.Script
 	hook       *hook
 	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
-	tasks      *fair.Gate[*redis.Client] // see [DB.TaskTurn]
+	tasks      taskTurns                 // see [DB.TaskTurn]
 }
 
 // Open connects to a database. It creates a missing one if the options allow it. It refuses a Redis that is
@@ -78,7 +78,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newTurns(piecesInFlight), tasks: newTurns(tasksInFlight)}
+	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newPieceTurns()}
 	db.hook = newHook(scripts, newMetrics(o.Metrics))
 	if err := db.connect(ctx); err != nil {
 		return nil, err

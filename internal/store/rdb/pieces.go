@@ -14,15 +14,13 @@ import (
 const (
 	pieceWork      = 500 // work of a pipeline, in pushes: about half a millisecond
 	piecesInFlight = 2   // at each master: it has the next one when it has finished one
-	tasksInFlight  = 1   // at each master
 
-	taskWait  = 5 * time.Second        // for the tasks of others, of which a hundred may take half a second
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
 
-// newTurns returns a gate of what is in flight at each master.
-func newTurns(inFlight int) *fair.Gate[*redis.Client] {
-	return fair.NewGate[*redis.Client](math.MaxInt, inFlight)
+// newPieceTurns returns a gate of the pieces that are in flight at each master.
+func newPieceTurns() *fair.Gate[*redis.Client] {
+	return fair.NewGate[*redis.Client](math.MaxInt, piecesInFlight)
 }
 
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
@@ -74,25 +72,12 @@ func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, wo
 }
 
 func (db *DB) doPiece(ctx context.Context, master *redis.Client, calls []Call, piece []int, results []*redis.Cmd) {
-	defer inTurn(ctx, db.pieces, master, pieceWait)()
-	db.doGroup(ctx, calls, piece, results)
-}
-
-// inTurn waits for a while until one more may be in flight at a master. The returned function has to be called afterwards.
-func inTurn(ctx context.Context, gate *fair.Gate[*redis.Client], master *redis.Client, most time.Duration) (done func()) {
-	waiting, cancel := context.WithTimeout(ctx, most)
+	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
-	if gate.Acquire(waiting, master, 1) != nil {
-		return func() {}
+	if db.pieces.Acquire(waiting, master, 1) == nil {
+		defer db.pieces.Release(master, 1)
 	}
-	return func() { gate.Release(master, 1) }
-}
-
-// TaskTurn waits until a task of background work that takes milliseconds may begin, which changes keys of a partition: one at a time at its
-// master. Outboxes have more than a hundred such tasks at a time, and operations would wait behind all of them, for Redis and for a core. The
-// returned function has to be called after the task.
-func (db *DB) TaskTurn(ctx context.Context, p Partition) (done func()) {
-	return inTurn(ctx, db.tasks, db.masterOf(ctx, p.Written()), taskWait)
+	db.doGroup(ctx, calls, piece, results)
 }
 
 // pieceLength returns how many elements are the next piece: one, or as many as have at most some work together.

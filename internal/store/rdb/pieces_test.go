@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/retwis"
 	"retwis/internal/store/script"
 )
 
@@ -68,16 +69,41 @@ func TestTaskTurn_LimitsTasksInFlight(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 128 {
 			all.Go(func() {
-				defer db.TaskTurn(t.Context(), db.partitions[0])()
+				defer db.TaskTurn(t.Context(), db.partitions[0], 1)()
 				if err := db.Do(t.Context(), Call{Script: script.Merge, Keys: []string{db.partitions[0].Tag}, Args: []any{i}}).Err(); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		if server.most != tasksInFlight || db.tasks.Used() != 0 {
-			t.Errorf("%d tasks were in flight at once, want %d; %d still count", server.most, tasksInFlight, db.tasks.Used())
+		if used := db.tasks.at("").Used(); server.most != 1 || used != 0 {
+			t.Errorf("%d tasks were in flight at once, want 1; %d still count", server.most, used)
 		}
+	})
+}
+
+// Attack: a follow showed its posts 8 s later behind thousands of changes of the lists of other users.
+func TestTaskTurn_UsersTakeTurns(t *testing.T) {
+	t.Parallel()
+	server := &slowServer{takes: time.Millisecond}
+	db, _ := server.open(t, 1, 1, 1)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, p := t.Context(), db.partitions[0]
+		task := func(user retwis.UserID) {
+			defer db.TaskTurn(ctx, p, user)()
+			time.Sleep(server.takes)
+		}
+		var all sync.WaitGroup
+		for i := range 1000 {
+			all.Go(func() { task(retwis.UserID(1 + i%5)) })
+		}
+		synctest.Wait()
+		start := time.Now()
+		task(6)
+		if took, most := time.Since(start), 7*server.takes; took > most {
+			t.Errorf("the only task of a user took %v beside those of 5 others, want at most %v", took, most)
+		}
+		all.Wait()
 	})
 }
 
@@ -161,7 +187,7 @@ func (s *slowServer) open(t *testing.T, calls, slots, workOfEach int) (*DB, func
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := &DB{Client: client, scripts: scripts, pieces: newTurns(piecesInFlight), tasks: newTurns(tasksInFlight), partitions: NewPartitions(slots)}
+	db := &DB{Client: client, scripts: scripts, pieces: newPieceTurns(), partitions: NewPartitions(slots)}
 	var all []Call
 	var work []int
 	for i := range calls {

@@ -40,7 +40,7 @@ for _, list in ipairs({ KEYS[2], KEYS[3] }) do
 end
 if left > 0 then
   for _, list in ipairs(redis.call('ZRANGE', KEYS[4], 0, tonumber(ARGV[4]) - 1)) do
-    begin_list_deletion(keys, ARGV[9] .. list, list)
+    begin_list_deletion(keys, ARGV[9] .. list, list, user)
   end
 end
 

@@ -20,5 +20,5 @@ end
 local instant = string.format('%.0f', tick(KEYS[4]))
 redis.call('ZADD', KEYS[2], instant, ARGV[3])
 redis.call('ZADD', KEYS[3], instant, ARGV[2])
-redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'timeline', 'l' .. ARGV[2], 'author', ARGV[3], 'score', instant)
+redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'timeline', 'l' .. ARGV[2], 'author', ARGV[3], 'score', instant, 'owner', ARGV[1])
 return 'ok'

@@ -10,6 +10,6 @@
 local state = check_owner(KEYS[1], ARGV[1])
 if state == 'ok' then
   local keys = { lists = KEYS[2], outbox = KEYS[3], online = KEYS[4], nodes = KEYS[5], command = ARGV[3], channel = ARGV[4] }
-  begin_list_deletion(keys, KEYS[1], ARGV[2])
+  begin_list_deletion(keys, KEYS[1], ARGV[2], ARGV[1])
 end
 return state

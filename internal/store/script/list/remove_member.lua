@@ -8,6 +8,6 @@
 local state = check_owner(KEYS[1], ARGV[1])
 if state == 'ok' and redis.call('ZREM', KEYS[2], ARGV[3]) == 1 then
   redis.call('ZREM', KEYS[3], ARGV[2])
-  redis.call('XADD', KEYS[4], '*', 'kind', 'purge', 'timeline', 'l' .. ARGV[2], 'author', ARGV[3])
+  redis.call('XADD', KEYS[4], '*', 'kind', 'purge', 'timeline', 'l' .. ARGV[2], 'author', ARGV[3], 'owner', ARGV[1])
 end
 return state
