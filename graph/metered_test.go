@@ -55,6 +55,20 @@ func TestResponses_AreBounded(t *testing.T) {
 	}
 }
 
+// Attack: introspection with 48 aliases cost three times its price, which counts few elements of each list.
+func TestIntrospection_IsChargedByItsObjects(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{Introspection: true})
+	final, response := a.ask(t.Context(), t, `{ __schema { types { `+aliases("fields { name }", 10)+` } } }`)
+	if len(response.Errors) > 0 {
+		t.Fatal(response.Errors)
+	}
+	objects := strings.Count(string(response.Data), "{")
+	if want := rowsPerField * objects; objects < 1000 || final.Work.Rows < want {
+		t.Errorf("%d objects were charged as %d rows, want %d", objects, final.Work.Rows, want)
+	}
+}
+
 // budget charges a client against a budget.
 type budget struct {
 	unlimited

@@ -31,8 +31,8 @@ type Hooks struct {
 	// the error is one of the response.
 	Stopped func(ctx context.Context) error
 
-	// Added is called with a number of fields that a response resolves beyond the first thousand, each time that it has so many more. If it fails, the
-	// response stops likewise.
+	// Added is called with a number of fields that a response resolves beyond the first thousand, each time that it has so many more, and with the number
+	// of objects in an introspection. If it fails, the response stops likewise.
 	Added func(ctx context.Context, fields int) error
 
 	// Written is called while a response is being written, with its length in bytes so far, those of discarded objects included. If it

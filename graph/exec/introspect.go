@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"bytes"
+
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -8,8 +10,12 @@ import (
 // isIntrospection reports whether gqlgen executes a root field.
 func isIntrospection(name string) bool { return name == "__schema" || name == "__type" }
 
-// writeIntrospection has gqlgen execute a root field, as the only one of an operation, and appends its value.
+// writeIntrospection has gqlgen execute a root field, as the only one of an operation, and appends its value. The objects of the value count as
+// fields that the response resolves.
 func (e *execution) writeIntrospection(f *plannedField) {
+	if e.stopped != nil {
+		return // the data of the response is null
+	}
 	field := *f.collected.Field
 	field.SelectionSet, field.Directives = f.collected.Selections, nil
 	operation := *e.op.Operation
@@ -20,5 +26,6 @@ func (e *execution) writeIntrospection(f *plannedField) {
 		RecoverFunc:          e.op.RecoverFunc, ResolverMiddleware: e.op.ResolverMiddleware, RootResolverMiddleware: e.op.RootResolverMiddleware,
 	})
 	data := e.introspection.Exec(ctx)(ctx).Data
+	e.stopped = e.added(e.ctx, bytes.Count(data, []byte("{")))
 	e.buf = append(e.buf, data[len(`{"`+field.Alias+`":`):len(data)-len(`}`)]...)
 }
