@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -237,7 +238,8 @@ func agree(a, b []pubsub.Arrival) bool {
 
 // pay charges a subscriber for the work of a catch-up. A repost can cause one for each follower and list, and a regular check is made as
 // long as there are subscribers, and reads all removals of the partition. So these must not be free for a client that subscribes to many
-// timelines. The subscription of a client without budget ends, unless the work took no more than the forgiven points; the next one pays then.
+// timelines. The subscription of a client without budget ends, unless the work took no more than the forgiven points and can still be counted;
+// the next one pays then.
 func (f *feed) pay(points, forgiven int) {
 	if points <= 0 {
 		return
@@ -248,7 +250,7 @@ func (f *feed) pay(points, forgiven int) {
 		if s.charge == nil || s.ctx.Err() != nil {
 			continue
 		}
-		if err := s.charge(points); err != nil && points > forgiven {
+		if err := s.charge(points); err != nil && (points > forgiven || errors.Is(err, ratelimit.ErrMaxDebt)) {
 			s.end(err)
 		}
 		return

@@ -2,12 +2,14 @@ package live
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -83,6 +85,30 @@ func TestCheck_IsCharged(t *testing.T) {
 			if got, want := charged.Load()-before, checks*int64(rows)/10; checks < 5 || got != want {
 				t.Errorf("charged %d points for %d checks of %d rows, want %d", got, checks, rows, want)
 			}
+		}
+	})
+}
+
+// Attack: 10 000 subscriptions without a login owed more for their regular checks than the budget of the network. What exceeded the bound of a debt
+// was free.
+func TestCheck_EndsASubscriptionThatCannotOweMore(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Minute}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		db.readRows = 100
+		var refused atomic.Pointer[error]
+		r := subscribeAs(t, h, retwis.Subscriber{Charge: func(int) error { return *refused.Load() }}, alice, "")
+		noBudget := errors.New("no budget")
+		refused.Store(&noBudget)
+		r.want("caught up 0")
+		time.Sleep(5 * time.Minute)
+		if err := r.Err(); err != nil {
+			t.Errorf("a regular check ended a subscription: %v", err)
+		}
+		maxDebt := fmt.Errorf("%w: %w", ratelimit.ErrMaxDebt, noBudget)
+		refused.Store(&maxDebt)
+		time.Sleep(2 * time.Minute)
+		r.want("closed")
+		if err := r.Err(); !errors.Is(err, noBudget) {
+			t.Errorf("the subscription ended with %v", err)
 		}
 	})
 }

@@ -75,6 +75,25 @@ func TestReads_ChargesMakeDebts(t *testing.T) {
 	})
 }
 
+// Attack: 10 000 subscriptions owed more for their regular checks than the budget, and the rest was free.
+func TestCharge_TellsWhenTheDebtIsAtItsBound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(&memoryStore{full: map[Key]time.Time{}}, reads, slog.New(slog.DiscardHandler))
+		alice, limit := Client{User: 1}, reads.Reads.Limit
+		if err := p.Charge(alice, limit, limit); err == nil || errors.Is(err, ErrMaxDebt) {
+			t.Errorf("after a whole budget: %v", err)
+		}
+		if err := p.Charge(alice, limit, limit); err == nil || errors.Is(err, ErrMaxDebt) {
+			t.Errorf("after two budgets: %v", err)
+		}
+		err := p.Charge(alice, 1, 1)
+		if _, ok := errors.AsType[*retwis.Error](err); !ok || !errors.Is(err, ErrMaxDebt) {
+			t.Errorf("beyond the bound: %v", err)
+		}
+	})
+}
+
 // An operation that was stopped once it had used up the little budget of its client has to end after some tries.
 func TestReads_AllowATryToGetFurtherThanTheLast(t *testing.T) {
 	t.Parallel()

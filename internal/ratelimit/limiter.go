@@ -10,6 +10,7 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -99,17 +100,25 @@ func (l *Limiter) Spend(client Client, cost int) {
 
 // Charge counts work that an operation did beyond what it was counted for before. If that uses up the budget, the error is
 // RATE_LIMITED: the operation has to stop. total is what the operation has cost so far. The client may try again when twice as much
-// is available, or the whole budget: if it waited for less, each try could stop where the last one did.
+// is available, or the whole budget: if it waited for less, each try could stop where the last one did. The error is an [ErrMaxDebt], too, if
+// the client owes so much that not all was counted.
 func (l *Limiter) Charge(client Client, cost, total int) error {
 	if !l.policies.Reads.Limited() {
 		return nil
 	}
-	l.reads.charge(client.Key(), cost)
+	full := l.reads.charge(client.Key(), cost)
 	if l.reads.wait(client.Key(), 1) <= 0 {
 		return nil
 	}
-	return l.refuse(Reads, l.reads.wait(client.Key(), 2*total))
+	err := l.refuse(Reads, l.reads.wait(client.Key(), 2*total))
+	if full {
+		err = fmt.Errorf("%w: %w", ErrMaxDebt, err)
+	}
+	return err
 }
+
+// ErrMaxDebt is the error of a client that owes as much as is counted. More work for it would be free.
+var ErrMaxDebt = errors.New("the debt is at its bound")
 
 // Refund gives back what an operation was counted for before and did not use.
 func (l *Limiter) Refund(client Client, cost int) {

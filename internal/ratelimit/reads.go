@@ -83,14 +83,17 @@ func (l *readLimiter) spend(key Key, cost int) {
 	l.useLocked(key, r, now, used+takes, takes)
 }
 
-// charge counts what an operation has done beyond its cost, also above the whole budget.
-func (l *readLimiter) charge(key Key, cost int) {
+// charge counts what an operation has done beyond its cost, also above the whole budget. It reports whether the debt has reached its bound, so
+// that not all was counted.
+func (l *readLimiter) charge(key Key, cost int) (full bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	r := l.readerLocked(key)
 	takes := l.takes(cost)
-	l.useLocked(key, r, now, min(r.used(now)+takes, maxDebt*l.rate.Period), takes)
+	used := r.used(now) + takes
+	l.useLocked(key, r, now, min(used, maxDebt*l.rate.Period), takes)
+	return used > maxDebt*l.rate.Period
 }
 
 // refund gives back a part of a cost that was counted before.
