@@ -22,6 +22,7 @@ import (
 const (
 	smallRead     = 2048                   // bytes; a read that returns fewer is small
 	freeReads     = 20                     // small reads of a connection that are free at once
+	firstReads    = 5                      // of a new connection: it pays for one request, whose header may arrive in many pieces
 	freeReadEvery = 15 * time.Second       // for each of them, until it is free again: a network may have 10 000 websockets, which answer pings
 	readPause     = 100 * time.Millisecond // before the next read, for a network without budget
 	smallestRead  = 256                    // bytes; smaller ones are as bad
@@ -54,7 +55,7 @@ type meteredConn struct {
 
 func newMeteredConn(conn net.Conn, executor operation.Executor, shares *cost.Shares, networks *connections) *meteredConn {
 	c := &meteredConn{Conn: conn, executor: executor, shares: shares, networks: networks, freedAt: time.Now()}
-	c.free.Store(freeReads)
+	c.free.Store(firstReads)
 	address := httpapi.AddressOf(conn.RemoteAddr())
 	c.belongsTo(address)
 	if key, counts := networks.keyOf(address); counts {

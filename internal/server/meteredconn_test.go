@@ -19,6 +19,9 @@ import (
 // freeReads is how many small reads of a connection are free at once.
 const freeReads = 20
 
+// firstReads is the same for a new connection.
+const firstReads = 5
+
 // inBytes writes a text, a byte at a time. Each takes the server one read. It stops when the server has closed the connection.
 func inBytes(c net.Conn, text string) {
 	for i := range len(text) {
@@ -47,16 +50,16 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 		{"a body in bytes", func(_ *servertest.Harness, c net.Conn) {
 			_, _ = io.WriteString(c, upload(2*many))
 			inBytes(c, strings.Repeat(" ", many))
-		}, many + 1 - freeReads},
+		}, many + 1 - firstReads},
 		{"a header in bytes", func(_ *servertest.Harness, c net.Conn) {
 			inBytes(c, "GET / HTTP/1.1\r\nX-Slow: "+strings.Repeat("x", many-24))
-		}, many - freeReads},
+		}, many - firstReads},
 		{"a body in pieces that are too small", func(_ *servertest.Harness, c net.Conn) {
 			_, _ = io.WriteString(c, upload(100*2047+1))
 			for range 100 {
 				_, _ = io.WriteString(c, strings.Repeat(" ", 2047))
 			}
-		}, 101 - freeReads},
+		}, 101 - firstReads},
 		{"a body in larger pieces", func(_ *servertest.Harness, c net.Conn) {
 			_, _ = io.WriteString(c, upload(100*2048+1))
 			for range 100 {
@@ -69,7 +72,7 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 				inBytes(c, " ")
 				time.Sleep(100 * time.Millisecond)
 			}
-		}, 2*freeReads - 3},
+		}, 3*freeReads - firstReads - 3},
 		{"requests", func(h *servertest.Harness, c net.Conn) {
 			go func() { _, _ = io.Copy(io.Discard, c) }()
 			for range 5 * freeReads {
@@ -97,7 +100,7 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 				_, _ = io.WriteString(c, inFrames)
 				inFrames = fragment
 			}
-		}, cost.PerUpgrade + many/5 - freeReads},
+		}, cost.PerUpgrade + many/5 - firstReads},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +127,7 @@ func TestServer_PausesReadsWithoutBudget(t *testing.T) {
 		c := h.ConnectFrom("198.51.100.1")
 		_, _ = io.WriteString(c, upload(1000))
 		start := time.Now()
-		inBytes(c, strings.Repeat(" ", freeReads-1))
+		inBytes(c, strings.Repeat(" ", firstReads-1))
 		if took := time.Since(start); took > 0 {
 			h.Errorf("reads that are free took %v", took)
 		}
