@@ -82,7 +82,8 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
   end
   local floor = ends == '' and entries[#entries] or '0'
   -- Only older posts need the entries of their buckets: finding these takes longer than all the rest.
-  local above = (building or not below(floor, fresh[1])) and ceilings_by_bucket(entries, fresh) or {}
+  local ids = leading_ids(entries)
+  local above = (building or not below(floor, fresh[1])) and ceilings_by_bucket(ids, fresh) or {}
   local posts, late = {}, false
   for i = #fresh, 1, -1 do
     if not held[fresh[i]] and (above[i] or not building and below(floor, fresh[i])) then
@@ -95,11 +96,11 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
   end
   if building or gap or late and (#posts > FEW or not online) then
     visit(2 * #entries)
-    local ceilings, unknown = ceilings_by_bucket(entries, posts)
+    local ceilings, unknown = ceilings_by_bucket(ids, posts)
     if unknown then
       build_again(home)
     else
-      rewrite(home, merge_posts(entries, posts, ceilings), gap and not building and '' or ends, cap)
+      add_posts(home, entries, ids, ends, posts, ceilings, gap and not building and '' or ends, cap)
     end
     if unknown or not building then
       redis.call('HINCRBY', account, 'epoch', 1)

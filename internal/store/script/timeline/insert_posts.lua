@@ -30,7 +30,7 @@ for i = 5, #ARGV do
   end
 end
 if #posts > 0 then
-  rewrite(KEYS[1], merge_posts(entries, posts, {}), ends, tonumber(ARGV[4]))
+  add_posts(KEYS[1], entries, leading_ids(entries), ends, posts, {}, ends, tonumber(ARGV[4]))
   publish(KEYS[3], ARGV[2], ARGV[3], '!', watched(KEYS[2], { ARGV[1] }))
 end
 return #posts

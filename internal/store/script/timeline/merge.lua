@@ -61,10 +61,6 @@ if is_mark(last) then
 else
   last = ''
 end
-local index = {}
-for i, post in ipairs(entries) do
-  index[post] = i
-end
 
 local followed = { [ARGV[9]] = true }
 local function wanted(author)
@@ -75,10 +71,12 @@ local function wanted(author)
 end
 
 local origins, partitions = (#KEYS - 5) / 3, tonumber(ARGV[10])
-local clock = {}
+local clock, first_clock = {}, math.huge
 for n = 1, origins do
   local at = 7 + 4 * n
-  clock[tonumber(ARGV[at])] = tonumber(ARGV[at + 1])
+  local instant = tonumber(ARGV[at + 1])
+  clock[tonumber(ARGV[at])] = instant
+  first_clock = math.min(first_clock, instant)
 end
 
 local given, authors, first = {}, {}, 11 + 4 * origins -- posts
@@ -86,11 +84,16 @@ for i = first, #ARGV, 2 do
   local k = (i - first) / 2 + 1
   given[k], authors[k] = ARGV[i], ARGV[i + 1]
 end
+local index = indexes_of(given, entries)
 local ids, given_ids = leading_ids(entries), leading_ids(given)
 
 -- is_later reports whether the partition of a post created it after its clock was read.
-local latest = {} -- by the bucket: the greatest id until then
+local latest, earliest = {}, nil -- by the bucket: the greatest id until then; at most each of them
 local function is_later(id)
+  earliest = earliest or id_of(first_clock, 0)
+  if below(id, earliest) then
+    return false
+  end
   local bucket = bucket_of(id)
   if not latest[bucket] then
     latest[bucket] = id_of(clock[bucket % partitions], bucket)
@@ -108,13 +111,13 @@ end
 
 -- An older post of the author than those given may stand on top, because it arrived late. Any older entry
 -- of the author's bucket that stands below the author's newer posts may be one.
-local indexes, oldest, newer, unknown = by_bucket(ids), given_ids[#given], {}, false
-local older = {}
+local oldest, newer, unknown = given_ids[#given], {}, false
+local indexes, older = #entries > 0 and by_bucket(ids, given_ids), {}
 -- older_of returns the ascending indexes of the entries of a bucket that are older than all posts given. For each of
 -- them it returns the entry of the bucket with the greatest id below it, too.
 local function older_of(bucket)
   if not older[bucket] then
-    local of_bucket, found = indexes[bucket] or {}, { at = {}, newest = {} }
+    local of_bucket, found = indexes[bucket], { at = {}, newest = {} }
     local newest = below_each(ids, of_bucket)
     for k, at in ipairs(of_bucket) do
       if below(ids[at], oldest) then
@@ -130,7 +133,7 @@ for i, id in ipairs(#entries > 0 and given_ids or {}) do -- without entries ther
   local author = authors[i]
   newer[author] = index[given[i]] or newer[author]
   if not ceiling[i] and not index[given[i]] then
-    local at, newest = older_of(bucket_of(id))
+    local at, newest = older_of(bucket_key(id))
     local above = newer[author] or 0
     local k = #at > 0 and first_where(#at, function(k) return at[k] > above end)
     if k then
@@ -149,12 +152,12 @@ end
 local floor = not whole and last == '' and ids[#ids]
 local posts, ceilings, added = {}, {}, 0
 for i, post in ipairs(given) do
-  local id, author = given_ids[i], authors[i]
-  if whole and not wanted(author) then
+  local id, follows = given_ids[i], wanted(authors[i])
+  if whole and not follows then
     return -2
   end
   local fits = ceiling[i] or not building and not (floor and below(id, floor))
-  if fits and not index[post] and wanted(author) and not is_later(id) then
+  if fits and follows and not index[post] and not is_later(id) then
     added = added + 1
     posts[added] = post
     ceilings[added] = ceiling[i]
@@ -195,7 +198,7 @@ if not stored and not followed_now and not building then
   return 0
 end
 if stored then
-  rewrite(KEYS[1], merge_posts(entries, posts, ceilings), ends, cap)
+  add_posts(KEYS[1], entries, ids, last, posts, ceilings, ends, cap)
 end
 redis.call('HINCRBY', KEYS[3], 'epoch', 1)
 publish(KEYS[5], ARGV[7], ARGV[8], '!', watched(KEYS[4], { ARGV[1] }))
