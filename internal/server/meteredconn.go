@@ -17,7 +17,7 @@ import (
 	"retwis/internal/server/operation"
 )
 
-// A read from a socket takes about five microseconds, whatever it returns. Without a price for reads, a client that sends its bytes one
+// A read from a socket takes 5 to 60 microseconds, whatever it returns. Without a price for reads, a client that sends its bytes one
 // by one would cause a read for each byte, and pay for the bytes only.
 const (
 	smallRead     = 2048                   // bytes; a read that returns fewer is small
@@ -30,7 +30,7 @@ const (
 	firstLine     = 64                     // bytes of the first line of a request without its target, and of fields that net/http removes
 )
 
-// meteredConn is a connection whose small reads cost the network of its client a point each, beyond some that are free. While
+// meteredConn is a connection whose small reads cost the network of its client two points each, beyond some that are free. While
 // the network has no budget, it reads less often, so that one read returns more bytes, and what will be refused takes longer to arrive. A
 // connection that goes on to send little at a time is closed then: each packet wakes the process, whether it reads or not. One goroutine reads.
 type meteredConn struct {
@@ -155,7 +155,7 @@ func (c *meteredConn) readLittle(n int) {
 		c.free.Add(-1)
 		return
 	}
-	c.spend(1)
+	c.spend(cost.PerSmallRead)
 	c.pauseWithoutBudget()
 	if c.pause == 0 {
 		c.slow = 0

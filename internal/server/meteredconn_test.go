@@ -50,16 +50,16 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 		{"a body in bytes", func(_ *servertest.Harness, c net.Conn) {
 			_, _ = io.WriteString(c, upload(2*many))
 			inBytes(c, strings.Repeat(" ", many))
-		}, many + 1 - firstReads},
+		}, cost.PerSmallRead * (many + 1 - firstReads)},
 		{"a header in bytes", func(_ *servertest.Harness, c net.Conn) {
 			inBytes(c, "GET / HTTP/1.1\r\nX-Slow: "+strings.Repeat("x", many-24))
-		}, many - firstReads},
+		}, cost.PerSmallRead * (many - firstReads)},
 		{"a body in pieces that are too small", func(_ *servertest.Harness, c net.Conn) {
 			_, _ = io.WriteString(c, upload(100*2047+1))
 			for range 100 {
 				_, _ = io.WriteString(c, strings.Repeat(" ", 2047))
 			}
-		}, 101 - firstReads},
+		}, cost.PerSmallRead * (101 - firstReads)},
 		{"a body in larger pieces", func(_ *servertest.Harness, c net.Conn) {
 			_, _ = io.WriteString(c, upload(100*2048+1))
 			for range 100 {
@@ -72,7 +72,7 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 				inBytes(c, " ")
 				time.Sleep(100 * time.Millisecond)
 			}
-		}, 3*freeReads - firstReads - 3},
+		}, cost.PerSmallRead * (3*freeReads - firstReads - 3)},
 		{"requests", func(h *servertest.Harness, c net.Conn) {
 			go func() { _, _ = io.Copy(io.Discard, c) }()
 			for range 5 * freeReads {
@@ -86,7 +86,7 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 			const init = `{"type":"connection_init"}`
 			_, _ = c.Write(append([]byte{0x81, 0x80 | byte(len(init)), 0, 0, 0, 0}, init...))
 			for range 2 * freeReads {
-				time.Sleep(10 * time.Second)
+				time.Sleep(25 * time.Second) // as often as the server sends pings
 				if _, err := c.Write([]byte{0x8a, 0x80, 0, 0, 0, 0}); err != nil {
 					h.Error(err)
 				}
@@ -100,7 +100,7 @@ func TestServer_ChargesSmallReads(t *testing.T) {
 				_, _ = io.WriteString(c, inFrames)
 				inFrames = fragment
 			}
-		}, cost.PerUpgrade + many/5 - firstReads},
+		}, cost.PerUpgrade + cost.PerSmallRead*(many/5-firstReads)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -290,8 +290,8 @@ func TestServer_ChargesSmallReadsToTheClientBehindAProxy(t *testing.T) {
 		if got := send(body); got > 0 {
 			h.Errorf("charged %d points for a request of the proxy itself", got)
 		}
-		if got := send(body, "X-Forwarded-For: 203.0.113.1"); got != len(body)-1 { // a read of each request is free
-			h.Errorf("charged %d points for a body of a client, want %d", got, len(body)-1)
+		if got := send(body, "X-Forwarded-For: 203.0.113.1"); got != cost.PerSmallRead*(len(body)-1) { // a read of each request is free
+			h.Errorf("charged %d points for a body of a client, want %d", got, cost.PerSmallRead*(len(body)-1))
 		}
 		if got := send(body); got > 0 {
 			h.Errorf("charged %d points for the next request", got)
@@ -299,8 +299,8 @@ func TestServer_ChargesSmallReadsToTheClientBehindAProxy(t *testing.T) {
 		if got := send(body, "X-Spaces: "+strings.Repeat(" ", 4000)); got > 0 {
 			h.Errorf("charged %d points for spaces of the proxy", got)
 		}
-		if got := send(body, "X-Forwarded-For: 203.0.113.2"); got != len(body)-1 {
-			h.Errorf("charged %d points for a body after them, want %d", got, len(body)-1)
+		if got := send(body, "X-Forwarded-For: 203.0.113.2"); got != cost.PerSmallRead*(len(body)-1) {
+			h.Errorf("charged %d points for a body after them, want %d", got, cost.PerSmallRead*(len(body)-1))
 		}
 	})
 }
