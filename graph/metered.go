@@ -30,7 +30,7 @@ func (e *Executor) DispatchOperation(
 		started = true
 		run := e.shares.RunQuery
 		if op.Operation.Operation == ast.Mutation {
-			run = e.shares.Run
+			run = e.shares.RunMutation
 		}
 		done, err := run(ctx, client, limits.Cost(op))
 		if err != nil {

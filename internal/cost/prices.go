@@ -152,8 +152,8 @@ const (
 	requestsInFlight = 512 << 20 // bytes of large requests that are arriving
 	requestsOfHolder = 16 << 20
 
-	redisInFlight = 1024 // units of work in Redis
-	redisOfHolder = 256
+	redisPerCore  = 128 // units of work in Redis, for each core of a process: it serves one command after the other, and the others wait in it
+	redisOfHolder = 64
 	RedisPiece    = 128 // units that one exchange sends
 	redisMinimum  = 16  // units that an exchange counts for, at least: it takes a connection
 	ScriptUnits   = 16  // units of a script; a command has one
@@ -168,6 +168,7 @@ const (
 	pointsOfHolder = 2_000 // price of the light operations that run
 	pointsPerCore  = 4_000 // of all holders
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
+	mutationWeight = 4     // as how many of them a point of a mutation counts: workers do most of its work
 
 	longPart = 5 * time.Millisecond   // the part of the work of an operation that a turn is for takes up to 2
 	longTurn = 500 * time.Microsecond // a write to an event stream takes about 30, unless it waits for the reader, and a message up to 300

@@ -45,7 +45,7 @@ func NewShares() *Shares {
 		computes:  NewGates(slots, 1),
 		documents: NewGates(slots, 1),
 		rebuilds:  NewGates(slots+1, 1),
-		redis:     NewGates(redisInFlight, redisOfHolder),
+		redis:     NewGates(max(2, cores)*redisPerCore, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
 		ofRebuild: NewGates(longRedisInFlight, longRedisOfHolder),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
@@ -64,7 +64,13 @@ func (s *Shares) Validate(ctx context.Context, client ratelimit.Client) (done fu
 	return s.documents.pass(ctx, client, 1)
 }
 
-// Run waits until work of some points may be done: a mutation, or an event. The returned function has to be called when it is done.
+// RunMutation waits until a mutation of a price may run. The returned function has to be called when it is done. Few run: a server executes the
+// scripts of mutations one after the other, and those of the workers for them, and workers fall behind if they have less of its time.
+func (s *Shares) RunMutation(ctx context.Context, client ratelimit.Client, price int) (done func(), err error) {
+	return s.light.pass(ctx, client, price*mutationWeight)
+}
+
+// Run waits until work of some points may be done for a subscription. The returned function has to be called when it is done.
 func (s *Shares) Run(ctx context.Context, client ratelimit.Client, points int) (done func(), err error) {
 	return s.light.pass(ctx, client, points)
 }

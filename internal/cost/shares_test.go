@@ -278,7 +278,7 @@ func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 				m := NewMeter(Options{Client: client, Shares: s, Charge: func(int) error { return nil }})
 				return Enter(With(ctx, m), RedisPiece)
 			},
-			ofHolder: redisOfHolder, ofAll: redisInFlight,
+			ofHolder: redisOfHolder, ofAll: redisPerCore * max(2, runtime.GOMAXPROCS(0)),
 		},
 		"operations": {
 			gate: func(s *Shares) Gates { return s.light },
@@ -349,8 +349,8 @@ func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
 		if used, want := s.light.networks.Used(), pointsPerCore*runtime.GOMAXPROCS(0)/2; used > max(want, pointsOfHolder) {
 			t.Errorf("one network runs %d points, want %d", used, want)
 		}
-		if used := s.redis.networks.Used(); used != redisInFlight/2 {
-			t.Errorf("one network has %d units in Redis, want %d", used, redisInFlight/2)
+		if used, want := s.redis.networks.Used(), redisPerCore*max(2, runtime.GOMAXPROCS(0))/2; used != want {
+			t.Errorf("one network has %d units in Redis, want %d", used, want)
 		}
 		neighbour := ratelimit.Client{User: 100, Address: netip.MustParseAddr("192.0.2.2")}
 		done, err := s.Run(ctx, neighbour, 100)

@@ -30,9 +30,10 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	cost := 0
 	// Each entry first has a bounded share of the round, so that small authors do not wait for
 	// large ones. The second pass gives the rest of the round to the large authors.
-	for _, share := range []int{maxEntryPushes, maxPushes} {
+	for _, share := range []struct{ pushes, calls int }{{maxEntryPushes, maxEntryCalls}, {maxPushes, maxCalls}} {
 		for _, w := range ready {
-			for spent := 0; w.next < len(w.targets) && spent < share && cost < maxPushes && len(calls) < maxCalls; w.next++ {
+			most := min(len(calls)+share.calls, maxCalls)
+			for spent := 0; w.next < len(w.targets) && spent < share.pushes && cost < maxPushes && len(calls) < most; w.next++ {
 				t := w.targets[w.next]
 				if t.done || t.late {
 					continue

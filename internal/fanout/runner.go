@@ -12,11 +12,13 @@ import (
 )
 
 const (
-	window         = 1000                   // entries of an outbox in memory
-	maxCalls       = 128                    // calls of a round
+	window         = 1000                   // entries of an outbox in memory, at least
+	maxHeld        = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
+	maxCalls       = 8                      // calls of a round: the rounds of all outboxes take turns at a server
+	maxEntryCalls  = 2                      // calls of an entry before the other entries of the round had a turn
 	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
 	maxEntryPushes = 1000                   // pushes of an entry before the other entries of the round had a turn
-	callCost       = 10                     // fixed cost of a call, in pushes
+	callCost       = 30                     // fixed cost of a call, in pushes
 	listWork       = 4                      // work for a list, in pushes: its members decide whether it shows a post
 	removalWork    = 1                      // work for a list when a removal is announced: the script only looks whether the list is watched
 	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
@@ -100,6 +102,7 @@ func (r *runner) run(ctx context.Context) {
 		for _, w := range r.entries {
 			w.endSpan()
 		}
+		r.held.Add(-int64(len(r.entries)))
 	}()
 	if !r.resume(ctx) {
 		return
@@ -121,24 +124,25 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// receive takes new entries and the results of tasks and trims. When idle, it waits for one of
+// receive takes all new entries that have been read, and the results of tasks and trims. When idle, it waits for one of
 // them or until a retry is due.
 func (r *runner) receive(ctx context.Context, idle bool) {
 	arrivals := r.arrivals
-	if len(r.entries) > window-window/4 {
+	if len(r.entries) > window-window/4 && r.held.Load() > maxHeld {
 		arrivals = nil
 	}
-	if !idle {
+	for !idle {
 		select {
 		case entries := <-arrivals:
 			r.admit(entries)
+			arrivals = nil // the reader needs an exchange for the next ones
 		case result := <-r.finished:
 			r.taskDone(ctx, result)
 		case result := <-r.trimmed:
 			r.trimDone(ctx, result)
 		default:
+			return
 		}
-		return
 	}
 	timer := time.NewTimer(r.untilDue())
 	defer timer.Stop()

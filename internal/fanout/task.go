@@ -37,7 +37,7 @@ func (r *runner) startTask(ctx context.Context, w *workItem) {
 	w.progress.superseded = r.superseded(w)
 	r.tasks++
 	go func() {
-		done, err := r.perform(outbox.WithActor(ctx, w.ActingUser()), w)
+		done, err := r.perform(retwis.WithActor(ctx, w.ActingUser()), w)
 		r.finished <- taskResult{w, done, err}
 	}()
 }

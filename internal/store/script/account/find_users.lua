@@ -8,8 +8,8 @@
 --@include members
 --@include words
 
--- The rows that it counts for to compare the words of a user with those of the query.
-local COMPARISON = 3
+-- The rows that it counts for to compare the words of a user with those of the query: 17 microseconds.
+local COMPARISON = 15
 
 -- The number of users from which other words are looked up.
 local FEW = 10
