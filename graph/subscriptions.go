@@ -70,8 +70,8 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 }
 
 // startMeter returns a meter of the work of starting a subscription. That work is bounded, and other clients may use a part of it, so the
-// meter charges it without stopping the start, unless it could not be counted any more. The meter also charges the reads for the events that the source replays; executing these
-// events has a price of its own.
+// meter charges it without stopping the start, unless it could not be counted any more. The meter also charges the reads for the events
+// that the source replays; executing these events has a price of its own.
 func (e *Executor) startMeter(client ratelimit.Client, op *graphql.OperationContext, price cost.Price) *cost.Meter {
 	price.Fixed += cost.PerStart
 	options := e.meterOptions(client, op, price)

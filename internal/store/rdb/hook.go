@@ -71,7 +71,8 @@ func (h *hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	observed := h.observe(next)
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if cost.Of(ctx) == nil {
-			defer h.enterTask(ctx)()
+			ctx, leave := h.enterTask(ctx)
+			defer leave()
 			return observed(ctx, cmd)
 		}
 		return h.metered(ctx, []redis.Cmder{cmd}, func(ctx context.Context) error { return observed(ctx, cmd) })
@@ -103,7 +104,8 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	observed := h.observePipeline(next)
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if cost.Of(ctx) == nil || cmds[0].Name() == "multi" {
-			defer h.enterTask(ctx)()
+			ctx, leave := h.enterTask(ctx)
+			defer leave()
 			return observed(ctx, cmds)
 		}
 		var failed error

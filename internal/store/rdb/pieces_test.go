@@ -138,6 +138,12 @@ func TestHook_LimitsExchangesOfTasks(t *testing.T) {
 			t.Errorf("another exchange took %v beside them: %v", time.Since(start), err)
 		}
 		all.Wait()
+		ctx, leave := h.enterTask(retwis.WithActor(t.Context(), 1))
+		if _, again := h.enterTask(ctx); h.tasks.Used() != 1 { // the driver opens a connection
+			t.Errorf("%d exchanges count for one that opens a connection", h.tasks.Used())
+			again()
+		}
+		leave()
 		if h.tasks.Used() != 0 {
 			t.Errorf("%d exchanges still count", h.tasks.Used())
 		}

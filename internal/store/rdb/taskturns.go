@@ -54,16 +54,17 @@ func (db *DB) TaskTurn(ctx context.Context, p Partition, user retwis.UserID) (do
 
 // enterTask waits for a while until an exchange of a task may be sent, also one that takes little time. Outboxes have more than a hundred tasks at
 // a time, and Redis serves one exchange after the other. The users who caused the tasks take turns. Other exchanges do not wait. The
-// returned function has to be called after the exchange.
-func (h *hook) enterTask(ctx context.Context) (leave func()) {
+// returned context is for the exchange, and the function has to be called after it. If the driver opens a connection with this context, the first
+// commands pass the hook, too, and must not wait for what the exchange holds.
+func (h *hook) enterTask(ctx context.Context) (entered context.Context, leave func()) {
 	user := retwis.ActorOf(ctx)
 	if user == 0 {
-		return func() {}
+		return ctx, func() {}
 	}
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
 	if h.tasks.Acquire(waiting, user, 1) != nil {
-		return func() {}
+		return ctx, func() {}
 	}
-	return func() { h.tasks.Release(user, 1) }
+	return retwis.WithActor(ctx, 0), func() { h.tasks.Release(user, 1) }
 }
