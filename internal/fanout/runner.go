@@ -1,9 +1,11 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"retwis/internal/outbox"
@@ -45,10 +47,9 @@ type runner struct {
 	entries    []*workItem // oldest first
 	queues     map[orderingKey][]*workItem
 	activeKeys []orderingKey         // keys with queued entries
-	turn       int                   // index of the active key that the next round begins with
 	tasks      int                   // running tasks
-	begun      int                   // tasks that have begun
-	lastBegun  map[retwis.UserID]int // number of the last task of a user who has some
+	served     int                   // entries that were served: their tasks have begun, or a round had calls for them
+	lastServed map[retwis.UserID]int // the number of the last one, by the user who caused it
 	finished   chan taskResult
 	arrivals   chan []outbox.Entry
 
@@ -78,7 +79,7 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		outboxID:    outboxID,
 		log:         w.log.With("outbox", outboxID),
 		queues:      map[orderingKey][]*workItem{},
-		lastBegun:   map[retwis.UserID]int{},
+		lastServed:  map[retwis.UserID]int{},
 		finished:    make(chan taskResult, maxTasks),
 		arrivals:    make(chan []outbox.Entry),
 		trimmed:     make(chan trimResult, 1),
@@ -178,22 +179,24 @@ func (r *runner) untilDue() time.Duration {
 	return due
 }
 
-// round advances the entries at the heads of the queues by one step each. It reports whether
-// it made calls for deliveries. Each round begins with another queue.
+// round advances the entries at the heads of the queues by one step each, as far as there is room. The users who caused them take turns, so that
+// somebody's only entry does not wait for all those of others. It reports whether it made calls for deliveries.
 func (r *runner) round(ctx context.Context) bool {
 	r.dequeueDone()
 	now := time.Now()
 	var ready []*workItem
-	for i := range r.activeKeys {
-		head := r.queues[r.activeKeys[(r.turn+i)%len(r.activeKeys)]][0]
+	for _, key := range r.activeKeys {
+		head := r.queues[key][0]
 		if !head.running && !head.notBefore.After(now) {
 			ready = append(ready, head)
 		}
 	}
-	r.turn++
 	if len(ready) == 0 {
 		return false
 	}
+	slices.SortStableFunc(ready, func(a, b *workItem) int {
+		return cmp.Compare(r.lastServed[a.ActingUser()], r.lastServed[b.ActingUser()])
+	})
 	var deliver, tasks []*workItem
 	for _, w := range ready {
 		switch {
@@ -210,7 +213,16 @@ func (r *runner) round(ctx context.Context) bool {
 	if len(deliver) > 0 {
 		r.deliver(ctx, deliver)
 	}
+	if len(r.lastServed) > window {
+		clear(r.lastServed) // most of these users have no entries any more
+	}
 	return len(deliver) > 0
+}
+
+// serve notes that an entry has its turn.
+func (r *runner) serve(w *workItem) {
+	r.served++
+	r.lastServed[w.ActingUser()] = r.served
 }
 
 // fail records a failure and schedules a retry. An entry that scripts reject maxTries times
