@@ -8,7 +8,7 @@ import (
 )
 
 // deliver makes the calls of one round. It takes the entries in the given order, within the
-// limits of a round, and notes which it has served.
+// limits of a round.
 func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	for _, w := range ready {
 		r.startSpan(ctx, w)
@@ -30,10 +30,9 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	cost := 0
 	// Each entry first has a bounded share of the round, so that small authors do not wait for
 	// large ones. The second pass gives the rest of the round to the large authors.
-	for _, share := range []struct{ pushes, calls int }{{maxEntryPushes, maxEntryCalls}, {maxPushes, maxCalls}} {
+	for _, share := range []int{maxEntryPushes, maxPushes} {
 		for _, w := range ready {
-			begin, most := len(calls), min(len(calls)+share.calls, maxCalls)
-			for spent := 0; w.next < len(w.targets) && spent < share.pushes && cost < maxPushes && len(calls) < most; w.next++ {
+			for spent := 0; w.next < len(w.targets) && spent < share && cost < maxPushes && len(calls) < maxCalls; w.next++ {
 				t := w.targets[w.next]
 				if t.done || t.late {
 					continue
@@ -50,9 +49,6 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Timeline: t.timeline, Progress: t.progress,
 					Chunk: w.chunk(t), Work: work,
 				})
-			}
-			if len(calls) > begin {
-				r.serve(w)
 			}
 		}
 	}

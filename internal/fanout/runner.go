@@ -1,11 +1,9 @@
 package fanout
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"retwis/internal/outbox"
@@ -14,13 +12,11 @@ import (
 )
 
 const (
-	window         = 1000                   // entries of an outbox in memory, at least
-	maxHeld        = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
-	maxCalls       = 8                      // calls of a round: the rounds of all outboxes take turns at a server
-	maxEntryCalls  = 2                      // calls of an entry before the other entries of the round had a turn
+	window         = 1000                   // entries of an outbox in memory
+	maxCalls       = 128                    // calls of a round
 	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
 	maxEntryPushes = 1000                   // pushes of an entry before the other entries of the round had a turn
-	callCost       = 30                     // fixed cost of a call, in pushes
+	callCost       = 10                     // fixed cost of a call, in pushes
 	listWork       = 4                      // work for a list, in pushes: its members decide whether it shows a post
 	removalWork    = 1                      // work for a list when a removal is announced: the script only looks whether the list is watched
 	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
@@ -47,9 +43,10 @@ type runner struct {
 	entries    []*workItem // oldest first
 	queues     map[orderingKey][]*workItem
 	activeKeys []orderingKey         // keys with queued entries
+	turn       int                   // index of the active key that the next round begins with
 	tasks      int                   // running tasks
-	served     int                   // entries that were served: their tasks have begun, or a round had calls for them
-	lastServed map[retwis.UserID]int // the number of the last one, by the user who caused it
+	begun      int                   // tasks that have begun
+	lastBegun  map[retwis.UserID]int // number of the last task of a user who has some
 	finished   chan taskResult
 	arrivals   chan []outbox.Entry
 
@@ -79,7 +76,7 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		outboxID:    outboxID,
 		log:         w.log.With("outbox", outboxID),
 		queues:      map[orderingKey][]*workItem{},
-		lastServed:  map[retwis.UserID]int{},
+		lastBegun:   map[retwis.UserID]int{},
 		finished:    make(chan taskResult, maxTasks),
 		arrivals:    make(chan []outbox.Entry),
 		trimmed:     make(chan trimResult, 1),
@@ -103,7 +100,6 @@ func (r *runner) run(ctx context.Context) {
 		for _, w := range r.entries {
 			w.endSpan()
 		}
-		r.held.Add(-int64(len(r.entries)))
 	}()
 	if !r.resume(ctx) {
 		return
@@ -125,25 +121,24 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// receive takes all new entries that have been read, and the results of tasks and trims. When idle, it waits for one of
+// receive takes new entries and the results of tasks and trims. When idle, it waits for one of
 // them or until a retry is due.
 func (r *runner) receive(ctx context.Context, idle bool) {
 	arrivals := r.arrivals
-	if len(r.entries) > window-window/4 && r.held.Load() > maxHeld {
+	if len(r.entries) > window-window/4 {
 		arrivals = nil
 	}
-	for !idle {
+	if !idle {
 		select {
 		case entries := <-arrivals:
 			r.admit(entries)
-			arrivals = nil // the reader needs an exchange for the next ones
 		case result := <-r.finished:
 			r.taskDone(ctx, result)
 		case result := <-r.trimmed:
 			r.trimDone(ctx, result)
 		default:
-			return
 		}
+		return
 	}
 	timer := time.NewTimer(r.untilDue())
 	defer timer.Stop()
@@ -179,24 +174,22 @@ func (r *runner) untilDue() time.Duration {
 	return due
 }
 
-// round advances the entries at the heads of the queues by one step each, as far as there is room. The users who caused them take turns, so that
-// somebody's only entry does not wait for all those of others. It reports whether it made calls for deliveries.
+// round advances the entries at the heads of the queues by one step each. It reports whether
+// it made calls for deliveries. Each round begins with another queue.
 func (r *runner) round(ctx context.Context) bool {
 	r.dequeueDone()
 	now := time.Now()
 	var ready []*workItem
-	for _, key := range r.activeKeys {
-		head := r.queues[key][0]
+	for i := range r.activeKeys {
+		head := r.queues[r.activeKeys[(r.turn+i)%len(r.activeKeys)]][0]
 		if !head.running && !head.notBefore.After(now) {
 			ready = append(ready, head)
 		}
 	}
+	r.turn++
 	if len(ready) == 0 {
 		return false
 	}
-	slices.SortStableFunc(ready, func(a, b *workItem) int {
-		return cmp.Compare(r.lastServed[a.ActingUser()], r.lastServed[b.ActingUser()])
-	})
 	var deliver, tasks []*workItem
 	for _, w := range ready {
 		switch {
@@ -213,16 +206,7 @@ func (r *runner) round(ctx context.Context) bool {
 	if len(deliver) > 0 {
 		r.deliver(ctx, deliver)
 	}
-	if len(r.lastServed) > window {
-		clear(r.lastServed) // most of these users have no entries any more
-	}
 	return len(deliver) > 0
-}
-
-// serve notes that an entry has its turn.
-func (r *runner) serve(w *workItem) {
-	r.served++
-	r.lastServed[w.ActingUser()] = r.served
 }
 
 // fail records a failure and schedules a retry. An entry that scripts reject maxTries times

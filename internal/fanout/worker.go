@@ -46,7 +46,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -146,7 +145,6 @@ type Worker struct {
 	options Options
 	log     *slog.Logger
 	counts  counts
-	held    atomic.Int64 // entries of all outboxes in memory
 
 	workers int // that were registered at the last successful registration
 
