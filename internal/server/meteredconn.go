@@ -106,7 +106,7 @@ func (c *meteredConn) awaitTurn(part []byte) {
 	c.turn = c.shares.Decode(from(*client), ratelimit.Client{Address: *client})
 	if c.fields += fieldsIn(part, c.fields == 0); c.fields > maxFields {
 		key, _ := c.networks.keyOf(*client)
-		time.Sleep(c.networks.headers.next(key, readRarely))
+		time.Sleep(c.networks.headers.next(key, readLarge))
 	}
 }
 

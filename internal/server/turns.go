@@ -12,7 +12,8 @@ import (
 const (
 	readAtOnce = 16                    // new connections of a network that are read without a delay
 	readEvery  = time.Millisecond      // between the first reads of further ones
-	readRarely = 20 * time.Millisecond // the same for a network without budget, whose connections are opened for requests that are refused, and for large headers
+	readRarely = 40 * time.Millisecond // the same for a network without budget: each of its connections may take 3 milliseconds, to be refused
+	readLarge  = 20 * time.Millisecond // between the parts of large headers
 )
 
 // turns spreads reads from the connections of a network over time: the first ones of new connections, or those of large headers. Its
