@@ -8,7 +8,7 @@ import (
 )
 
 // deliver makes the calls of one round. It takes the entries in the given order, within the
-// limits of a round.
+// limits of a round, and notes which it has served.
 func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	for _, w := range ready {
 		r.startSpan(ctx, w)
@@ -32,6 +32,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	// large ones. The second pass gives the rest of the round to the large authors.
 	for _, share := range []int{maxEntryPushes, maxPushes} {
 		for _, w := range ready {
+			begin := len(calls)
 			for spent := 0; w.next < len(w.targets) && spent < share && cost < maxPushes && len(calls) < maxCalls; w.next++ {
 				t := w.targets[w.next]
 				if t.done || t.late {
@@ -49,6 +50,9 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Timeline: t.timeline, Progress: t.progress,
 					Chunk: w.chunk(t), Work: work,
 				})
+			}
+			if len(calls) > begin {
+				r.serve(w)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ type workItem struct {
 	outbox.Entry
 	targets    []*target // delivery targets; nil until the follower partitions are known
 	next       int       // index of the target that the next round begins with
+	turn       int       // of its user, when the round began: see readyHeads
 	running    bool      // a task processes the entry
 	done       bool      // the entry is completed or in the dead-letter queue
 	rejections int       // number of times that a script rejected the entry

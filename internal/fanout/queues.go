@@ -32,6 +32,7 @@ func orderingKeyOf(e outbox.Entry) orderingKey {
 
 // admit queues entries that were read from the outbox.
 func (r *runner) admit(entries []outbox.Entry) {
+	r.held.Add(int64(len(entries)))
 	for _, e := range entries {
 		if e.Kind == outbox.KindPost && r.repairBelow != "" && outbox.Earlier(e.ID, r.repairBelow) {
 			e.Kind = outbox.KindRepair // newer posts of the author may have been delivered before it

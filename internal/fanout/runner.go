@@ -1,9 +1,12 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"retwis/internal/outbox"
@@ -12,11 +15,12 @@ import (
 )
 
 const (
-	window         = 1000                   // entries of an outbox in memory
-	maxCalls       = 128                    // calls of a round
+	window         = 1000                   // entries of an outbox in memory, at least
+	maxHeld        = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
+	maxCalls       = 16                     // calls of a round, and entries: the rounds of all outboxes take turns at a server
 	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
-	maxEntryPushes = 1000                   // pushes of an entry before the other entries of the round had a turn
-	callCost       = 10                     // fixed cost of a call, in pushes
+	maxEntryPushes = 500                    // pushes of an entry before the other entries of the round had a turn
+	callCost       = 35                     // fixed cost of a call, in pushes
 	listWork       = 4                      // work for a list, in pushes: its members decide whether it shows a post
 	removalWork    = 1                      // work for a list when a removal is announced: the script only looks whether the list is watched
 	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
@@ -43,10 +47,9 @@ type runner struct {
 	entries    []*workItem // oldest first
 	queues     map[orderingKey][]*workItem
 	activeKeys []orderingKey         // keys with queued entries
-	turn       int                   // index of the active key that the next round begins with
 	tasks      int                   // running tasks
-	begun      int                   // tasks that have begun
-	lastBegun  map[retwis.UserID]int // number of the last task of a user who has some
+	served     int                   // entries that were served: their tasks have begun, or a round had calls for them
+	lastServed map[retwis.UserID]int // the number of the last one, by the user who caused it
 	finished   chan taskResult
 	arrivals   chan []outbox.Entry
 
@@ -76,7 +79,7 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		outboxID:    outboxID,
 		log:         w.log.With("outbox", outboxID),
 		queues:      map[orderingKey][]*workItem{},
-		lastBegun:   map[retwis.UserID]int{},
+		lastServed:  map[retwis.UserID]int{},
 		finished:    make(chan taskResult, maxTasks),
 		arrivals:    make(chan []outbox.Entry),
 		trimmed:     make(chan trimResult, 1),
@@ -100,6 +103,7 @@ func (r *runner) run(ctx context.Context) {
 		for _, w := range r.entries {
 			w.endSpan()
 		}
+		r.held.Add(-int64(len(r.entries)))
 	}()
 	if !r.resume(ctx) {
 		return
@@ -121,24 +125,25 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-// receive takes new entries and the results of tasks and trims. When idle, it waits for one of
+// receive takes all new entries that have been read, and the results of tasks and trims. When idle, it waits for one of
 // them or until a retry is due.
 func (r *runner) receive(ctx context.Context, idle bool) {
 	arrivals := r.arrivals
-	if len(r.entries) > window-window/4 {
+	if len(r.entries) > window-window/4 && r.held.Load() > maxHeld {
 		arrivals = nil
 	}
-	if !idle {
+	for !idle {
 		select {
 		case entries := <-arrivals:
 			r.admit(entries)
+			arrivals = nil // the reader needs an exchange for the next ones
 		case result := <-r.finished:
 			r.taskDone(ctx, result)
 		case result := <-r.trimmed:
 			r.trimDone(ctx, result)
 		default:
+			return
 		}
-		return
 	}
 	timer := time.NewTimer(r.untilDue())
 	defer timer.Stop()
@@ -174,24 +179,12 @@ func (r *runner) untilDue() time.Duration {
 	return due
 }
 
-// round advances the entries at the heads of the queues by one step each. It reports whether
-// it made calls for deliveries. Each round begins with another queue.
+// round advances the entries at the heads of the queues by one step each, as far as there is room. The users who caused them take turns, so that
+// somebody's only entry does not wait for all those of others. It reports whether it made calls for deliveries.
 func (r *runner) round(ctx context.Context) bool {
 	r.dequeueDone()
-	now := time.Now()
-	var ready []*workItem
-	for i := range r.activeKeys {
-		head := r.queues[r.activeKeys[(r.turn+i)%len(r.activeKeys)]][0]
-		if !head.running && !head.notBefore.After(now) {
-			ready = append(ready, head)
-		}
-	}
-	r.turn++
-	if len(ready) == 0 {
-		return false
-	}
 	var deliver, tasks []*workItem
-	for _, w := range ready {
+	for _, w := range r.readyHeads() {
 		switch {
 		case w.Malformed != nil:
 			w.rejections = maxTries
@@ -204,9 +197,39 @@ func (r *runner) round(ctx context.Context) bool {
 	}
 	r.startTasks(ctx, tasks)
 	if len(deliver) > 0 {
-		r.deliver(ctx, deliver)
+		r.deliver(ctx, deliver[:min(len(deliver), maxCalls)])
 	}
+	r.forgetServed()
 	return len(deliver) > 0
+}
+
+// readyHeads returns the entries at the heads of the queues that may advance now. Those of users who were served least recently are first.
+func (r *runner) readyHeads() []*workItem {
+	now := time.Now()
+	var ready []*workItem
+	for _, key := range r.activeKeys {
+		head := r.queues[key][0]
+		if !head.running && !head.notBefore.After(now) {
+			head.turn = r.lastServed[head.ActingUser()]
+			ready = append(ready, head)
+		}
+	}
+	slices.SortStableFunc(ready, func(a, b *workItem) int { return cmp.Compare(a.turn, b.turn) })
+	return ready
+}
+
+// serve notes that an entry has its turn.
+func (r *runner) serve(w *workItem) {
+	r.served++
+	r.lastServed[w.ActingUser()] = r.served
+}
+
+// forgetServed bounds what the runner remembers of users without entries. It forgets none who was served after somebody who waits.
+func (r *runner) forgetServed() {
+	keep := window + len(r.activeKeys)
+	if len(r.lastServed) > 2*keep {
+		maps.DeleteFunc(r.lastServed, func(_ retwis.UserID, served int) bool { return served <= r.served-keep })
+	}
 }
 
 // fail records a failure and schedules a retry. An entry that scripts reject maxTries times

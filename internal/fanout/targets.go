@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
@@ -27,16 +29,23 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 	if len(unresolved) == 0 {
 		return nil
 	}
-	partitions, err := r.store.AuthorPartitions(ctx, authors)
-	if err != nil {
+	var partitions []outbox.AuthorPartitions
+	var likers [][]int
+	var reposts []reposts
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.Go(func() (err error) {
+		partitions, err = r.store.AuthorPartitions(ctx, authors)
 		return err
-	}
-	likers, err := r.store.LikePartitions(ctx, deleted)
-	if err != nil {
+	})
+	reads.Go(func() (err error) {
+		likers, err = r.store.LikePartitions(ctx, deleted)
 		return err
-	}
-	reposts, err := r.repostsOf(ctx, deleted)
-	if err != nil {
+	})
+	reads.Go(func() (err error) {
+		reposts, err = r.repostsOf(ctx, deleted)
+		return err
+	})
+	if err := reads.Wait(); err != nil {
 		return err
 	}
 	for i, w := range unresolved {
@@ -82,15 +91,15 @@ func (r *runner) repostsOf(ctx context.Context, posts []retwis.PostID) ([]repost
 
 func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
 	targets := r.targetsOfReferences(e)
-	for _, id := range e.Timelines() {
-		targets = append(targets, &target{partition: r.store.PartitionOf(id), to: outbox.TargetTimeline, timeline: id})
-	}
-	for partition, followers := range partitions.Followers {
+	for partition, followers := range partitions.Followers { // first: most subscribers watch their homes
 		if partitions.Large {
 			targets = append(targets, &target{partition: partition, to: outbox.TargetActiveFollowers})
 		} else {
 			targets = append(targets, &target{partition: partition, expected: followers})
 		}
+	}
+	for _, id := range e.Timelines() {
+		targets = append(targets, &target{partition: r.store.PartitionOf(id), to: outbox.TargetTimeline, timeline: id})
 	}
 	for partition := range partitions.Lists {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})

@@ -10,21 +10,17 @@ import (
 	"retwis/internal/retwis"
 )
 
-// startTasks starts as many of the tasks that are ready as may run. The users who caused them take turns: somebody's only task does not wait for
-// all tasks of others.
+// startTasks starts as many of the tasks that are ready as may run, those of the user who was served least recently first.
 func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
 	for r.tasks < maxTasks && len(ready) > 0 {
 		next := 0
 		for i, w := range ready {
-			if r.lastBegun[w.ActingUser()] < r.lastBegun[ready[next].ActingUser()] {
+			if r.lastServed[w.ActingUser()] < r.lastServed[ready[next].ActingUser()] {
 				next = i
 			}
 		}
 		r.startTask(ctx, ready[next])
 		ready = slices.Delete(ready, next, next+1)
-	}
-	if len(r.lastBegun) > window {
-		clear(r.lastBegun) // most of these users have no entries any more
 	}
 }
 
@@ -32,12 +28,11 @@ func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
 // with the database and may be repeated from the start.
 func (r *runner) startTask(ctx context.Context, w *workItem) {
 	w.running = true
-	r.begun++
-	r.lastBegun[w.ActingUser()] = r.begun
+	r.serve(w)
 	w.progress.superseded = r.superseded(w)
 	r.tasks++
 	go func() {
-		done, err := r.perform(outbox.WithActor(ctx, w.ActingUser()), w)
+		done, err := r.perform(retwis.WithActor(ctx, w.ActingUser()), w)
 		r.finished <- taskResult{w, done, err}
 	}()
 }

@@ -31,7 +31,7 @@ type deliveredTarget struct {
 // trimmed entries have reappeared.
 func (r *runner) trim(ctx context.Context, idle bool) {
 	n := 0
-	for n < len(r.entries) && r.entries[n].done {
+	for n < min(len(r.entries), window) && r.entries[n].done {
 		n++
 	}
 	since := time.Since(r.lastTrim)
@@ -91,5 +91,6 @@ func (r *runner) trimDone(ctx context.Context, result trimResult) {
 		r.redeliver(result)
 	default:
 		r.entries = append([]*workItem(nil), r.entries[result.entries:]...)
+		r.held.Add(-int64(result.entries))
 	}
 }

@@ -21,12 +21,12 @@
 //  1. A goroutine reads the entries in order. It waits until a replica has them: a failover
 //     must not lose a post that was delivered. The runner queues each entry under its ordering
 //     key. Entries with the same key are processed in order; other entries are independent.
-//  2. A round takes the entry at the head of each queue and makes up to 128 delivery calls, in
-//     short pipelines between which Redis serves other connections. Each entry first has a
-//     bounded share of the round, and large authors use the rest, so that a large author does
-//     not delay small ones. This is round-robin scheduling with a quantum per queue (Shreedhar
-//     and Varghese, "Efficient Fair Queueing using Deficit Round Robin", 1995), with the call
-//     limit in place of a deficit counter.
+//  2. A round makes up to 16 delivery calls for the entries at the heads of the queues, in short
+//     pipelines between which Redis serves other connections. The users who were served least
+//     recently come first. Each entry first has a bounded share of the round, and large authors
+//     use the rest, so that a large author does not delay small ones. This is round-robin
+//     scheduling with a quantum per queue (Shreedhar and Varghese, "Efficient Fair Queueing
+//     using Deficit Round Robin", 1995), with the call limit in place of a deficit counter.
 //  3. Entries that need several exchanges with the database, such as back-fills, repairs and
 //     account deletions, run as tasks concurrently with the rounds.
 //  4. A rejected entry is retried five times and then moves to the dead-letter queue. After any
@@ -46,6 +46,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -145,6 +146,7 @@ type Worker struct {
 	options Options
 	log     *slog.Logger
 	counts  counts
+	held    atomic.Int64 // entries of all outboxes in memory
 
 	workers int // that were registered at the last successful registration
 

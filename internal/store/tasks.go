@@ -36,7 +36,7 @@ func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
 
 // turn waits for the turn of the user who caused the task: see [rdb.DB.TaskTurn].
 func (s *Tasks) turn(ctx context.Context, p rdb.Partition) (done func()) {
-	return s.db.TaskTurn(ctx, p, outbox.ActorOf(ctx))
+	return s.db.TaskTurn(ctx, p, retwis.ActorOf(ctx))
 }
 
 // Backfill merges an author's newest posts into a home or list that gained the author as a source. It acts only if the

@@ -11,6 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/cost"
+	"retwis/internal/fair"
+	"retwis/internal/retwis"
 	"retwis/internal/roundtrip"
 	"retwis/internal/store/script"
 )
@@ -19,7 +21,8 @@ import (
 // cluster, where its parts run concurrently.
 type hook struct {
 	metrics *metrics
-	scripts map[string]*program // by SHA-1
+	scripts map[string]*program       // by SHA-1
+	tasks   *fair.Gate[retwis.UserID] // exchanges of tasks in flight: see [hook.enterTask]
 }
 
 // program identifies a script in metrics and traces. Its metric is created when the script first runs.
@@ -34,7 +37,7 @@ type program struct {
 func (s *program) took(seconds float64) { s.times().Observe(seconds) }
 
 func newHook(scripts map[script.Name]*redis.Script, m *metrics) *hook {
-	h := &hook{metrics: m, scripts: map[string]*program{}}
+	h := &hook{metrics: m, scripts: map[string]*program{}, tasks: fair.NewGate[retwis.UserID](taskExchanges, taskExchanges)}
 	for name, s := range scripts {
 		times := sync.OnceValue(func() prometheus.Observer { return m.scripts.WithLabelValues(name.Base()) })
 		h.scripts[s.Hash()] = &program{name.Base(), unitsOf(name), name == script.FindSession, name.CountsRows(), times}
@@ -68,6 +71,8 @@ func (h *hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	observed := h.observe(next)
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if cost.Of(ctx) == nil {
+			ctx, leave := h.enterTask(ctx)
+			defer leave()
 			return observed(ctx, cmd)
 		}
 		return h.metered(ctx, []redis.Cmder{cmd}, func(ctx context.Context) error { return observed(ctx, cmd) })
@@ -99,6 +104,8 @@ func (h *hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 	observed := h.observePipeline(next)
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		if cost.Of(ctx) == nil || cmds[0].Name() == "multi" {
+			ctx, leave := h.enterTask(ctx)
+			defer leave()
 			return observed(ctx, cmds)
 		}
 		var failed error

@@ -107,6 +107,49 @@ func TestTaskTurn_UsersTakeTurns(t *testing.T) {
 	})
 }
 
+// Attack: the short exchanges of more than a hundred tasks were in flight, and operations waited behind them.
+func TestHook_LimitsExchangesOfTasks(t *testing.T) {
+	t.Parallel()
+	server := &slowServer{takes: time.Millisecond}
+	db, _ := server.open(t, 1, 1, 1)
+	h := newHook(db.scripts, newMetrics(nil))
+	client := redis.NewClient(&redis.Options{})
+	defer client.Close()
+	client.AddHook(h) // before the server
+	client.AddHook(server)
+	db.Client = client
+	synctest.Test(t, func(t *testing.T) {
+		call := Call{Script: script.Push, Keys: []string{db.partitions[0].Tag}, Args: []any{1}}
+		var all sync.WaitGroup
+		for i := range 100 {
+			all.Go(func() {
+				ctx := retwis.WithActor(t.Context(), retwis.UserID(1+i%3))
+				if err := db.Do(ctx, call).Err(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		if used := h.tasks.Used(); used != taskExchanges {
+			t.Errorf("%d exchanges of tasks are in flight, want %d", used, taskExchanges)
+		}
+		start := time.Now()
+		if err := db.Do(t.Context(), call).Err(); err != nil || time.Since(start) > server.takes {
+			t.Errorf("another exchange took %v beside them: %v", time.Since(start), err)
+		}
+		all.Wait()
+		ctx, leave := h.enterTask(retwis.WithActor(t.Context(), 1))
+		if _, again := h.enterTask(ctx); h.tasks.Used() != 1 { // the driver opens a connection
+			t.Errorf("%d exchanges count for one that opens a connection", h.tasks.Used())
+			again()
+		}
+		leave()
+		if h.tasks.Used() != 0 {
+			t.Errorf("%d exchanges still count", h.tasks.Used())
+		}
+	})
+}
+
 // An order of two calls matters only within a partition: a removal is stored before lists announce it.
 func TestDoInPieces_KeepsTheOrderOfEachSlot(t *testing.T) {
 	t.Parallel()

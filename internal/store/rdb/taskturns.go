@@ -9,7 +9,10 @@ import (
 	"retwis/internal/retwis"
 )
 
-const taskWait = 5 * time.Second // for the tasks of others, of which a hundred may take half a second
+const (
+	taskWait      = 5 * time.Second // for the tasks of others, of which a hundred may take half a second
+	taskExchanges = 8               // in flight, of the tasks of all outboxes; operations wait behind them
+)
 
 // taskTurns has a gate for each master, by its address: users take turns at it. Its zero value is ready.
 type taskTurns struct {
@@ -47,4 +50,21 @@ func (db *DB) TaskTurn(ctx context.Context, p Partition, user retwis.UserID) (do
 		return func() {}
 	}
 	return func() { gate.Release(user, 1) }
+}
+
+// enterTask waits for a while until an exchange of a task may be sent, also one that takes little time. Outboxes have more than a hundred tasks at
+// a time, and Redis serves one exchange after the other. The users who caused the tasks take turns. Other exchanges do not wait. The
+// returned context is for the exchange, and the function has to be called after it. If the driver opens a connection with this context, the first
+// commands pass the hook, too, and must not wait for what the exchange holds.
+func (h *hook) enterTask(ctx context.Context) (entered context.Context, leave func()) {
+	user := retwis.ActorOf(ctx)
+	if user == 0 {
+		return ctx, func() {}
+	}
+	waiting, cancel := context.WithTimeout(ctx, pieceWait)
+	defer cancel()
+	if h.tasks.Acquire(waiting, user, 1) != nil {
+		return ctx, func() {}
+	}
+	return retwis.WithActor(ctx, 0), func() { h.tasks.Release(user, 1) }
 }
