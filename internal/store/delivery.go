@@ -61,10 +61,14 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		if id != retwis.Public() {
 			keys = append(keys, p.Timeline(id).Owner())
 		}
+		search := 0
+		if e.Kind == outbox.KindRepair {
+			search = 1
+		}
 		return rdb.Call{
 			Script: script.PushToTimeline,
 			Keys:   keys,
-			Args:   []any{e.ID, e.Element().String(), o.HomeCap, o.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), id.String()},
+			Args:   []any{e.ID, e.Element().String(), o.HomeCap, o.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), id.String(), search},
 		}
 	}
 	if d.To == outbox.TargetActiveFollowers {
