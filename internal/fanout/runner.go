@@ -48,7 +48,7 @@ type runner struct {
 	queues     map[orderingKey][]*workItem
 	activeKeys []orderingKey         // keys with queued entries
 	tasks      int                   // running tasks
-	served     int                   // entries that were served: their tasks have begun, or a round had calls for them
+	served     int                   // how often entries were served: their tasks have begun, or a round had calls for them
 	lastServed map[retwis.UserID]int // the number of the last one, by the user who caused it
 	finished   chan taskResult
 	arrivals   chan []outbox.Entry

@@ -61,10 +61,7 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 		if id != retwis.Public() {
 			keys = append(keys, p.Timeline(id).Owner())
 		}
-		search := 0
-		if e.Kind == outbox.KindRepair {
-			search = 1
-		}
+		search := e.Kind == outbox.KindRepair
 		return rdb.Call{
 			Script: script.PushToTimeline,
 			Keys:   keys,

@@ -115,15 +115,11 @@ func (s *Timelines) endBuild(ctx context.Context, b build) (bool, error) {
 // all says that posts are complete, not only the newest ones.
 func (s *Timelines) mergeCall(id retwis.TimelineID, mode, author, score string, all bool, origins origins, posts []authored) rdb.Call {
 	p := s.db.OfTimeline(id)
-	nothingOlder := "0"
-	if all {
-		nothingOlder = "1"
-	}
 	c := rdb.Call{
 		Script: script.Merge,
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.Online(), p.OnlineNodes()},
 		Args: []any{
-			id.String(), mode, s.options.HomeCap, author, score, nothingOlder, s.db.Publish, p.Prefix(rdb.LiveChannels), homeOwner(id),
+			id.String(), mode, s.options.HomeCap, author, score, all, s.db.Publish, p.Prefix(rdb.LiveChannels), homeOwner(id),
 			len(s.db.Partitions()),
 		},
 	}
