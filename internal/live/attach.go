@@ -55,7 +55,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 func (f *feed) replayUpTo(r reading, filter int64) (replay, bool) {
 	read := r.events.Position
 	if read.Epoch != f.position.Epoch ||
-		f.removals-r.removals > len(f.removed) || compareChanges(read.Change, f.changeFloor) < 0 {
+		f.removals-r.removals > len(f.removed) || read.Change.Before(f.changeFloor) {
 		return replay{}, false
 	}
 	behind := lastIndex(f.recent, read.Element.ID) // recent continues the reading from here

@@ -128,8 +128,11 @@ func (f *feed) catchUp(ctx context.Context) error {
 		p.mu.Unlock()
 		return nil
 	}
-	from, sent, verify := f.position, f.sent(), f.verify
-	viewers := f.viewers()
+	from, sent, verify, behind := f.position, f.sent(), f.verify, f.behind
+	var viewers []retwis.UserID
+	if f.compareFilters {
+		viewers = f.viewers()
+	}
 	client := f.client()
 	meter, forgiven := h.meter(client), 0
 	reading := cost.With(ctx, meter)
@@ -140,15 +143,27 @@ func (f *feed) catchUp(ctx context.Context) error {
 		ctx = reading
 	}
 	if f.due || f.checking {
-		defer func() { f.pay(meter.Close().Work.Points(), forgiven) }()
+		defer func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			f.pay(meter.Close().Work.Points(), forgiven)
+		}()
 	}
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
-	f.held, f.readAgain, f.verify, f.compareFilters, f.due, f.checking = nil, false, false, false, false, false
+	f.held, f.readAgain, f.verify, f.compareFilters, f.due, f.checking, f.behind = nil, false, false, false, false, false, false
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
-	events, reason, err := h.readAfter(reading, from, sent, verify)
+	var events pubsub.Replay
+	var err error
+	reason := retwis.CursorTooOld
+	if behind {
+		events, err = h.readPosition(reading, f.timeline)
+	}
+	if !behind || err != nil {
+		events, reason, err = h.readAfter(reading, from, sent, verify)
+	}
 	filters := map[retwis.UserID]int64{}
 	if err == nil {
 		filters, err = h.readFilters(ctx, viewers)
@@ -239,13 +254,11 @@ func agree(a, b []pubsub.Arrival) bool {
 // pay charges a subscriber for the work of a catch-up. A repost can cause one for each follower and list, and a regular check is made as
 // long as there are subscribers, and reads all removals of the partition. So these must not be free for a client that subscribes to many
 // timelines. The subscription of a client without budget ends, unless the work took no more than the forgiven points and can still be counted;
-// the next one pays then.
+// the next one pays then. The caller holds the lock of the partition.
 func (f *feed) pay(points, forgiven int) {
 	if points <= 0 {
 		return
 	}
-	f.partition.mu.Lock()
-	defer f.partition.mu.Unlock()
 	for _, s := range f.subscribers {
 		if s.charge == nil || s.ctx.Err() != nil {
 			continue

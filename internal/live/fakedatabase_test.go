@@ -307,6 +307,31 @@ func (db *fakeDatabase) EventsSince(ctx context.Context, from retwis.TimelinePos
 	return replay, ctx.Err()
 }
 
+// Compare compares one timeline at least, and not always all.
+func (db *fakeDatabase) Compare(ctx context.Context, watched []pubsub.Watched) (pubsub.Comparison, error) {
+	db.mu.Lock()
+	rows := db.readRows
+	db.mu.Unlock()
+	_ = cost.Walk(ctx, rows)
+	if err := db.call(ctx, "Compare"); err != nil {
+		return pubsub.Comparison{}, err
+	}
+	db.mu.Lock()
+	var compared pubsub.Comparison
+	for _, w := range watched[:1+db.rng.IntN(len(watched))] {
+		now := db.since(w.At)
+		compared.Change = now.Position.Change
+		verdict := pubsub.Different
+		if now.Found && now.Position.Epoch == w.At.Epoch && now.Marker == w.Marker && now.Position.Element == w.At.Element &&
+			len(now.Arrived)+len(now.Removed) == 0 {
+			verdict = pubsub.Same
+		}
+		compared.Verdicts = append(compared.Verdicts, verdict)
+	}
+	db.answer(ctx, "timelines")
+	return compared, ctx.Err()
+}
+
 func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 	l := db.list(from.Timeline)
 	replay := pubsub.Replay{Position: db.position(from.Timeline), Found: true, Marker: l.marker}

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -38,6 +37,7 @@ type feed struct {
 
 	compareFilters bool // the next catch-up compares the filter epochs of the viewers
 	due            bool // a message asked for the next catch-up: a subscriber pays for it
+	behind         bool // the next catch-up would find too many changes
 	checking       bool // the next catch-up is a regular check: a subscriber pays for what exceeds one that finds nothing
 
 	newest      retwis.PostID // greatest leading id in recent
@@ -298,8 +298,4 @@ func appendBounded[T any](list []T, one T, limit int) []T {
 		list = slices.Delete(list, 0, limit/4)
 	}
 	return append(list, one)
-}
-
-func compareChanges(a, b retwis.ChangeID) int {
-	return cmp.Or(cmp.Compare(a.Millis, b.Millis), cmp.Compare(a.Seq, b.Seq))
 }

@@ -15,11 +15,11 @@ const filterBatch = 500
 // yieldEvery is to how many subscribers a feed hands an event before it leaves the core to others.
 const yieldEvery = 256
 
-// viewers returns the viewers of the subscribers, each once. Without a due comparison there are none.
+// viewers returns the viewers of the subscribers, each once.
 func (f *feed) viewers() []retwis.UserID {
 	var viewers []retwis.UserID
 	for _, s := range f.subscribers {
-		if f.compareFilters && s.viewer != 0 {
+		if s.viewer != 0 {
 			viewers = append(viewers, s.viewer)
 		}
 	}

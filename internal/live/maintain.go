@@ -15,7 +15,7 @@ func (p *partition) maintain(ctx context.Context) {
 		p.sendLeaves(ctx)
 		p.sendEntries(ctx)
 		p.retryFailed()
-		p.startChecks()
+		p.startChecks(ctx)
 
 		timer := time.NewTimer(p.untilNext(stopListening != nil))
 		select {
@@ -70,29 +70,6 @@ func (p *partition) retryFailed() {
 	p.failedFeeds = nil
 }
 
-// startChecks makes the feeds catch up whose comparison with the list is due, a few at a time: the events of a feed wait for its
-// catch-up, and that for those before it.
-func (p *partition) startChecks() {
-	now := time.Now()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if now.Before(p.checkAt) {
-		return
-	}
-	p.checkAt = now.Add(p.hub.options.CheckEvery / checksPerRound)
-	started := 0
-	for _, f := range p.feeds {
-		if f.positioned && !f.busy && !now.Before(f.checkAt) {
-			if started++; started > checksAtOnce {
-				p.checkAt = now.Add(checkPause)
-				return
-			}
-			f.compareFilters, f.checking = true, true
-			f.requestCatchUp()
-		}
-	}
-}
-
 // untilNext returns the time until the next periodic work, if nothing wakes maintain before.
 func (p *partition) untilNext(listening bool) time.Duration {
 	p.mu.Lock()
@@ -107,7 +84,9 @@ func (p *partition) untilNext(listening bool) time.Duration {
 		at(time.Now())
 	}
 	if len(p.feeds) > 0 {
-		at(p.checkAt)
+		if !p.checks.running {
+			at(p.checks.nextAt())
+		}
 		at(later(p.presence.refreshAt, p.presence.retryAt))
 	} else if listening {
 		at(p.idleSince.Add(p.hub.options.Linger))

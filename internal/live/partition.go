@@ -29,7 +29,7 @@ type partition struct {
 	failedFeeds []*feed // feeds whose catch-up failed
 	failures    int     // consecutive failures of catch-ups
 	retryAt     time.Time
-	checkAt     time.Time // next search for feeds whose comparison with the list is due
+	checks      checks
 }
 
 func newPartition(h *Hub, index int) *partition {

@@ -9,12 +9,9 @@ import (
 )
 
 const (
-	presenceBatch  = 10 // timelines of one call, which takes Redis up to 0.5 ms
-	presenceCalls  = 2  // calls of one hub at once: those of all partitions are due in the same second
-	leaveTimeout   = 2 * time.Second
-	checksPerRound = 8 // searches for feeds due for a check, per CheckEvery
-	checksAtOnce   = 4 // checks of a partition that such a search starts; the next one follows after checkPause
-	checkPause     = 20 * time.Millisecond
+	presenceBatch = 10 // timelines of one call, which takes Redis up to 0.5 ms
+	presenceCalls = 2  // calls of one hub at once: those of all partitions are due in the same second
+	leaveTimeout  = 2 * time.Second
 )
 
 // presence holds the changes of presence that the source has not yet received. Only the

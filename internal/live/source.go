@@ -16,6 +16,9 @@ type Source interface {
 	Newest(ctx context.Context, timeline retwis.TimelineID, count int) ([]retwis.PostID, error)
 	// EventsSince returns all events of a timeline after a position, in one atomic read.
 	EventsSince(context.Context, retwis.TimelinePosition) (pubsub.Replay, error)
+	// Compare compares timelines of one partition with what their subscribers have received. It compares the first ones, at
+	// least one.
+	Compare(context.Context, []pubsub.Watched) (pubsub.Comparison, error)
 	// FilterEpochs returns the filter epochs of users, in their order.
 	FilterEpochs(context.Context, []retwis.UserID) ([]int64, error)
 	// CurrentPosition returns the position of a timeline and its marker, which is zero if it was never marked.

@@ -47,6 +47,28 @@ type Replay struct {
 	Marker    retwis.Element          // the marker of the timeline; zero if it was never marked
 }
 
+// Watched is a timeline with what its subscribers have received of it.
+type Watched struct {
+	At     retwis.TimelinePosition
+	Marker retwis.Element // zero if it was never marked
+}
+
+// Comparison is the result of a comparison of timelines with what their subscribers have received.
+type Comparison struct {
+	Change   retwis.ChangeID // the last change of the partition
+	Verdicts []Verdict       // of the first timelines, at least one
+}
+
+// Verdict is the result of the comparison of one timeline.
+type Verdict byte
+
+// The verdicts.
+const (
+	Same      Verdict = 's' // there are no events
+	Different Verdict = 'd' // there may be events
+	Behind    Verdict = 'b' // more changes followed in the partition than a replay may read
+)
+
 // Arrival is an entry that arrived on a list.
 type Arrival struct {
 	retwis.Element

@@ -135,6 +135,57 @@ func (s *Live) EventsSince(ctx context.Context, from retwis.TimelinePosition) (p
 	}
 }
 
+// comparedRows is the number of rows after which a comparison of timelines stops: they take Redis one millisecond.
+const comparedRows = 2000
+
+// Compare compares timelines of one partition with what their subscribers have received, which costs a fraction of a replay of each.
+// It compares as many as a script can without delaying others.
+func (s *Live) Compare(ctx context.Context, watched []pubsub.Watched) (pubsub.Comparison, error) {
+	if len(watched) == 0 {
+		return pubsub.Comparison{}, nil
+	}
+	p := s.db.OfTimeline(watched[0].At.Timeline)
+	oldest := watched[0].At.Change
+	keys, args := []string{p.Changes(), p.LargeAuthors()}, []any{"", longReplay, comparedRows}
+	for _, w := range watched {
+		id, marker := w.At.Timeline, ""
+		if s.db.OfTimeline(id) != p {
+			return pubsub.Comparison{}, fmt.Errorf("compare %s and %s: they are in different partitions", watched[0].At.Timeline, id)
+		}
+		if w.At.Change.Before(oldest) {
+			oldest = w.At.Change
+		}
+		if w.Marker != (retwis.Element{}) {
+			marker = w.Marker.String()
+		}
+		t := p.Timeline(id)
+		keys = append(keys, t.Entries(), t.Epoch(), t.Sources(), t.Owner())
+		args = append(args, string(id.Kind), id.Owner.String(), w.At.Epoch, w.At.Element.String(), joinIDs(w.At.OlderEntries()),
+			w.At.Change.String(), t.Marker(), marker)
+	}
+	args[0] = oldest.String()
+	reply, err := s.db.Do(ctx, rdb.Call{Script: script.CompareTimelines, Keys: keys, Args: args}).Slice()
+	if err == nil && (len(reply) < 3 || len(reply) > len(watched)+2) {
+		err = fmt.Errorf("%d fields", len(reply))
+	}
+	var compared pubsub.Comparison
+	if err == nil {
+		compared.Change, err = rdb.ChangeID(rdb.Text(reply[0]))
+	}
+	if err != nil {
+		return pubsub.Comparison{}, fmt.Errorf("compare %d timelines: %w", len(watched), err)
+	}
+	for _, verdict := range reply[1 : len(reply)-1] {
+		switch v := pubsub.Verdict((rdb.Text(verdict) + "?")[0]); v {
+		case pubsub.Same, pubsub.Different, pubsub.Behind:
+			compared.Verdicts = append(compared.Verdicts, v)
+		default:
+			return pubsub.Comparison{}, fmt.Errorf("compare %d timelines: verdict %v", len(watched), verdict)
+		}
+	}
+	return compared, nil
+}
+
 func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
 	if len(reply) != 11 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))

@@ -52,7 +52,7 @@ func unitsOf(name script.Name) int {
 		return cost.WalkUnits
 	case script.FindUsers:
 		return cost.FindUnits
-	case script.EventsSince:
+	case script.EventsSince, script.CompareTimelines:
 		return cost.SearchUnits
 	}
 	return cost.ScriptUnits

@@ -138,9 +138,10 @@ const (
 
 // Scripts of live/.
 const (
-	SetOnline   Name = "live/set_online"
-	SetOffline  Name = "live/set_offline"
-	EventsSince Name = "live/events_since"
+	SetOnline        Name = "live/set_online"
+	SetOffline       Name = "live/set_offline"
+	EventsSince      Name = "live/events_since"
+	CompareTimelines Name = "live/compare_timelines"
 )
 
 // Scripts of document/.
