@@ -91,8 +91,10 @@ func (p *partition) untilNext(listening bool) time.Duration {
 	} else if listening {
 		at(p.idleSince.Add(p.hub.options.Linger))
 	}
-	if len(p.presence.enter)+len(p.presence.refresh) > 0 {
+	if len(p.presence.enter) > 0 {
 		at(p.presence.retryAt)
+	} else if len(p.presence.refresh) > 0 {
+		at(later(p.presence.batchAt, p.presence.retryAt))
 	}
 	if len(p.failedFeeds) > 0 {
 		at(p.retryAt)

@@ -21,7 +21,9 @@ type presence struct {
 	enter     []*feed // new feeds, and those of a failed call
 	refresh   []*feed // the rest of those whose presence is being refreshed
 	leave     map[retwis.TimelineID]struct{}
-	refreshAt time.Time
+	refreshAt time.Time     // of the next refresh
+	batchAt   time.Time     // of the next call of the current refresh
+	pace      time.Duration // between two of its calls
 	failures  int
 	retryAt   time.Time
 }
@@ -107,7 +109,8 @@ func (p *partition) leaveAll(ctx context.Context) {
 }
 
 // sendEntries registers the presence of new feeds, and refreshes that of all feeds every
-// third of PresenceTTL. New feeds come first: their subscribers wait.
+// third of PresenceTTL. New feeds come first: their subscribers wait. The calls of a refresh are spread over half of that
+// time, so that new feeds of any partition find few calls before theirs.
 func (p *partition) sendEntries(ctx context.Context) {
 	for batch := p.nextEntries(); len(batch) > 0; batch = p.nextEntries() {
 		if err := p.enter(ctx, batch); err != nil {
@@ -141,10 +144,14 @@ func (p *partition) nextEntries() []*feed {
 				p.presence.refresh = append(p.presence.refresh, f)
 			}
 		}
+		p.presence.batchAt, p.presence.pace = now, p.hub.options.PresenceTTL/6/time.Duration(1+len(p.presence.refresh)/presenceBatch)
 	}
 	due := &p.presence.enter
 	if len(*due) == 0 {
-		due = &p.presence.refresh
+		if len(p.presence.refresh) == 0 || now.Before(p.presence.batchAt) {
+			return nil
+		}
+		due, p.presence.batchAt = &p.presence.refresh, now.Add(p.presence.pace)
 	}
 	n := min(len(*due), presenceBatch)
 	batch := (*due)[:n:n]

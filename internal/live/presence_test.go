@@ -48,7 +48,7 @@ func TestPresence_IsRegisteredInBatches(t *testing.T) {
 			t.Errorf("a call registered %d timelines, want at most %d", n, presenceBatch)
 		}
 		before := db.callCount("Enter")
-		time.Sleep(10 * time.Second)
+		time.Sleep(14 * time.Second)
 		if n := db.callCount("Enter") - before; n != 3 {
 			t.Errorf("%d calls refreshed presence, want 3", n)
 		}
