@@ -52,7 +52,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 				})
 			}
 			if len(calls) > begin {
-				r.serve(w)
+				r.turns.serve(w)
 			}
 		}
 	}

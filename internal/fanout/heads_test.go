@@ -29,11 +29,11 @@ func TestReadyHeads_NobodyWaitsForUsersWhoWereServed(t *testing.T) {
 					t.Fatalf("cycle %d: author %d was served twice before others", cycle, w.Author)
 				}
 				served[w.Author] = true
-				r.serve(w)
+				r.turns.serve(w)
 				w.done = true
 			}
-			r.forgetServed()
-			if n := len(r.lastServed); n > 2*(authors+window) {
+			r.turns.forget(len(r.activeKeys))
+			if n := len(r.turns.last); n > 2*(authors+window) {
 				t.Fatalf("%d users are remembered", n)
 			}
 		}

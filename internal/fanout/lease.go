@@ -29,7 +29,11 @@ func (w *Worker) rebalance(ctx context.Context) error {
 	if err == nil {
 		w.workers = max(workers, 1)
 	}
-	failed := []error{err}
+	masters, unknown := w.store.Masters(ctx)
+	if unknown == nil {
+		w.turns.setMasters(masters)
+	}
+	failed := []error{err, unknown}
 	outboxes := w.store.Partitions()
 	fair := (outboxes + w.workers - 1) / w.workers
 	var mine, others []int

@@ -35,6 +35,8 @@ var errMasterDown = errors.New("the master is down")
 
 func (l *leaseTable) Partitions() int { return len(l.leases) }
 
+func (l *leaseTable) Masters(context.Context) (int, error) { return 1, nil }
+
 func (l *leaseTable) RegisterWorker(_ context.Context, worker string, ttl time.Duration) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

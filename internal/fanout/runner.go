@@ -1,16 +1,12 @@
 package fanout
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 	"time"
 
 	"retwis/internal/outbox"
-	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
 
@@ -32,7 +28,7 @@ const (
 	maxBackoff     = 5 * time.Second        // longest pause between retries
 	maxRecheck     = time.Second            // longest pause between checks of an unfinished registration
 	trimEvery      = 200 * time.Millisecond // interval of trims while there is work
-	trimCount      = 256                    // completed entries that start a trim before the interval
+	trimCount      = 256                    // completed entries that start a trim before the interval, and that it removes at most: 1000 would take Redis 5 ms in each partition
 	trimBackoff    = time.Second            // pause after a failed trim
 	verifyEvery    = 5 * time.Second        // interval of comparing the outbox with the entries read
 )
@@ -46,10 +42,9 @@ type runner struct {
 
 	entries    []*workItem // oldest first
 	queues     map[orderingKey][]*workItem
-	activeKeys []orderingKey         // keys with queued entries
-	tasks      int                   // running tasks
-	served     int                   // how often entries were served: their tasks have begun, or a round had calls for them
-	lastServed map[retwis.UserID]int // the number of the last one, by the user who caused it
+	activeKeys []orderingKey // keys with queued entries
+	tasks      int           // running tasks
+	turn       *turn         // to run a round
 	finished   chan taskResult
 	arrivals   chan []outbox.Entry
 
@@ -79,7 +74,7 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		outboxID:    outboxID,
 		log:         w.log.With("outbox", outboxID),
 		queues:      map[orderingKey][]*workItem{},
-		lastServed:  map[retwis.UserID]int{},
+		turn:        w.turns.newTurn(),
 		finished:    make(chan taskResult, maxTasks),
 		arrivals:    make(chan []outbox.Entry),
 		trimmed:     make(chan trimResult, 1),
@@ -93,6 +88,7 @@ func (r *runner) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
 		cancel()
+		r.turn.end()
 		for r.tasks > 0 {
 			<-r.finished
 			r.tasks--
@@ -117,7 +113,8 @@ func (r *runner) run(ctx context.Context) {
 
 	for ctx.Err() == nil && r.rereadBelow == "" {
 		worked := r.round(ctx)
-		r.trim(ctx, !worked)
+		_, waits := r.turn.waitsUntil()
+		r.trim(ctx, !worked && !waits)
 		if worked && r.options.Pause > 0 {
 			_ = sleep.For(ctx, r.options.Pause)
 		}
@@ -155,6 +152,7 @@ func (r *runner) receive(ctx context.Context, idle bool) {
 		r.taskDone(ctx, result)
 	case result := <-r.trimmed:
 		r.trimDone(ctx, result)
+	case <-r.turn.begins:
 	case <-timer.C:
 	}
 }
@@ -163,9 +161,14 @@ func (r *runner) receive(ctx context.Context, idle bool) {
 func (r *runner) untilDue() time.Duration {
 	due := maxBackoff
 	at := func(t time.Time) { due = min(due, max(time.Until(t), time.Millisecond)) }
+	turnAt, waits := r.turn.waitsUntil()
 	for _, key := range r.activeKeys {
 		head := r.queues[key][0]
-		if !head.running && (head.inRounds() || r.tasks < maxTasks) {
+		switch {
+		case head.running:
+		case head.inRounds() && waits:
+			at(later(head.notBefore, turnAt))
+		case head.inRounds() || r.tasks < maxTasks:
 			at(head.notBefore)
 		}
 	}
@@ -179,8 +182,16 @@ func (r *runner) untilDue() time.Duration {
 	return due
 }
 
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // round advances the entries at the heads of the queues by one step each, as far as there is room. The users who caused them take turns, so that
-// somebody's only entry does not wait for all those of others. It reports whether it made calls for deliveries.
+// somebody's only entry does not wait for all those of others. It reports whether it made calls for deliveries. It makes none before the outbox has
+// its turn.
 func (r *runner) round(ctx context.Context) bool {
 	r.dequeueDone()
 	var deliver, tasks []*workItem
@@ -196,11 +207,17 @@ func (r *runner) round(ctx context.Context) bool {
 		}
 	}
 	r.startTasks(ctx, tasks)
-	if len(deliver) > 0 {
-		r.deliver(ctx, deliver[:min(len(deliver), maxCalls)])
+	r.turns.forget(int(r.held.Load()))
+	if len(deliver) == 0 {
+		r.turn.end()
+		return false
 	}
-	r.forgetServed()
-	return len(deliver) > 0
+	if !r.turn.begin(deliver[0]) {
+		return false
+	}
+	defer r.turn.end()
+	r.deliver(ctx, deliver[:min(len(deliver), maxCalls)])
+	return true
 }
 
 // readyHeads returns the entries at the heads of the queues that may advance now. Those of users who were served least recently are first.
@@ -210,26 +227,11 @@ func (r *runner) readyHeads() []*workItem {
 	for _, key := range r.activeKeys {
 		head := r.queues[key][0]
 		if !head.running && !head.notBefore.After(now) {
-			head.turn = r.lastServed[head.ActingUser()]
 			ready = append(ready, head)
 		}
 	}
-	slices.SortStableFunc(ready, func(a, b *workItem) int { return cmp.Compare(a.turn, b.turn) })
+	r.turns.sort(ready)
 	return ready
-}
-
-// serve notes that an entry has its turn.
-func (r *runner) serve(w *workItem) {
-	r.served++
-	r.lastServed[w.ActingUser()] = r.served
-}
-
-// forgetServed bounds what the runner remembers of users without entries. It forgets none who was served after somebody who waits.
-func (r *runner) forgetServed() {
-	keep := window + len(r.activeKeys)
-	if len(r.lastServed) > 2*keep {
-		maps.DeleteFunc(r.lastServed, func(_ retwis.UserID, served int) bool { return served <= r.served-keep })
-	}
 }
 
 // fail records a failure and schedules a retry. An entry that scripts reject maxTries times

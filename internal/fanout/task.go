@@ -3,7 +3,6 @@ package fanout
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"retwis/internal/outbox"
@@ -13,14 +12,9 @@ import (
 // startTasks starts as many of the tasks that are ready as may run, those of the user who was served least recently first.
 func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
 	for r.tasks < maxTasks && len(ready) > 0 {
-		next := 0
-		for i, w := range ready {
-			if r.lastServed[w.ActingUser()] < r.lastServed[ready[next].ActingUser()] {
-				next = i
-			}
-		}
-		r.startTask(ctx, ready[next])
-		ready = slices.Delete(ready, next, next+1)
+		r.startTask(ctx, ready[0])
+		ready = ready[1:]
+		r.turns.sort(ready) // somebody may have several
 	}
 }
 
@@ -28,7 +22,7 @@ func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
 // with the database and may be repeated from the start.
 func (r *runner) startTask(ctx context.Context, w *workItem) {
 	w.running = true
-	r.serve(w)
+	r.turns.serve(w)
 	w.progress.superseded = r.superseded(w)
 	r.tasks++
 	go func() {

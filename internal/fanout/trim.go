@@ -31,7 +31,7 @@ type deliveredTarget struct {
 // trimmed entries have reappeared.
 func (r *runner) trim(ctx context.Context, idle bool) {
 	n := 0
-	for n < min(len(r.entries), window) && r.entries[n].done {
+	for n < min(len(r.entries), trimCount) && r.entries[n].done {
 		n++
 	}
 	since := time.Since(r.lastTrim)
@@ -41,20 +41,16 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}
 	r.lastTrim, r.trimming = time.Now(), true
 	result := trimResult{entries: n}
-	in := map[int]bool{r.outboxID: true}
+	in := map[int]int{r.outboxID: 0} // the number of targets, by partition
 	var targets []outbox.Target
 	for _, w := range r.entries[:n] {
 		for _, t := range w.targets {
-			in[t.partition] = true
+			in[t.partition]++
 			if t.done {
 				result.delivered = append(result.delivered, deliveredTarget{w, t})
 				targets = append(targets, t.forEntry(w.ID))
 			}
 		}
-	}
-	partitions := make([]int, 0, len(in))
-	for partition := range in {
-		partitions = append(partitions, partition)
 	}
 	first, upTo := outbox.NextID(r.last), ""
 	if len(r.entries) > 0 {
@@ -66,7 +62,7 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	go func() {
 		result.lost, result.reappeared, result.err = r.store.VerifyDurable(ctx, r.outboxID, first, targets)
 		if result.err == nil && len(result.lost) == 0 && !result.reappeared && upTo != "" {
-			result.err = r.store.AdvanceWatermark(ctx, r.outboxID, upTo, partitions)
+			result.err = r.store.AdvanceWatermark(ctx, r.outboxID, upTo, in)
 			if result.err == nil {
 				result.err = r.store.TrimOutbox(ctx, r.outboxID, upTo)
 			}

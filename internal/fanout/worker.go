@@ -59,6 +59,8 @@ import (
 // Outbox is the store interface for outboxes, leases and deliveries.
 type Outbox interface {
 	Partitions() int
+	// Masters returns the number of masters that hold partitions.
+	Masters(context.Context) (int, error)
 	PublicPartition() int
 	PartitionOf(retwis.TimelineID) int
 	PartitionOfUser(retwis.UserID) int
@@ -83,7 +85,7 @@ type Outbox interface {
 	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
 	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)
-	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, in []int) error
+	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int) error
 	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
 	AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error
 }
@@ -147,6 +149,7 @@ type Worker struct {
 	log     *slog.Logger
 	counts  counts
 	held    atomic.Int64 // entries of all outboxes in memory
+	turns   *turns
 
 	workers int // that were registered at the last successful registration
 
@@ -157,7 +160,7 @@ type Worker struct {
 // New returns a worker. [Worker.Run] starts it.
 func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 	o := options.withDefaults()
-	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), workers: 1, served: map[int]*servedOutbox{}}
+	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), workers: 1, turns: newTurns(), served: map[int]*servedOutbox{}}
 	w.register(o.Metrics)
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -26,6 +27,12 @@ type Outbox struct {
 
 // Partitions returns the number of partitions, which is also the number of outboxes.
 func (s *Outbox) Partitions() int { return len(s.db.Partitions()) }
+
+// Masters returns the number of masters that hold partitions.
+func (s *Outbox) Masters(ctx context.Context) (int, error) {
+	masters, err := s.db.ByMaster(ctx, s.db.Numbers())
+	return len(masters), err
+}
 
 // PartitionOf returns the number of the partition that a timeline lives in.
 func (s *Outbox) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
@@ -115,9 +122,9 @@ func (s *Outbox) ResumeOutbox(ctx context.Context, outboxID int) error {
 	}
 	_, _ = pipe.Exec(ctx) // every result holds its own error
 	var watermark string
-	everywhere := make([]int, len(s.db.Partitions()))
+	everywhere := map[int]int{}
 	for i, result := range results {
-		everywhere[i] = i
+		everywhere[i] = math.MaxInt32 // nobody knows how many
 		value, err := result.Result()
 		if errors.Is(err, redis.Nil) {
 			continue
@@ -249,17 +256,17 @@ func (s *Outbox) PartitionOfPost(id retwis.PostID) int { return s.db.OfBucket(id
 // PartitionOfUser returns the number of a user's partition.
 func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }
 
-// AdvanceWatermark advances the watermark of an outbox in partitions. Call it after [Outbox.VerifyDurable] and before
-// [Outbox.TrimOutbox].
-func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, in []int) error {
-	calls := make([]rdb.Call, len(in))
-	for i, number := range in {
+// AdvanceWatermark advances the watermark of an outbox in partitions, for each of which it takes the number of targets that the entries up to
+// there had. Call it after [Outbox.VerifyDurable] and before [Outbox.TrimOutbox].
+func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int) error {
+	calls := make([]rdb.Call, 0, len(targets))
+	for number, finished := range targets {
 		p := s.db.Partition(number)
-		calls[i] = rdb.Call{
+		calls = append(calls, rdb.Call{
 			Script: script.AdvanceWatermark,
 			Keys:   []string{p.Progress(outboxID), p.MergeMarks(outboxID), p.OlderMergeMarks(outboxID)},
-			Args:   []any{upTo},
-		}
+			Args:   []any{upTo, finished},
+		})
 	}
 	for _, reply := range s.db.DoAll(ctx, calls) {
 		if err := reply.Err(); err != nil {

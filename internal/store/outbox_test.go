@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +83,48 @@ func TestLeases_EndWhenTheClockGoesBack(t *testing.T) {
 	}
 	if second, first := sweep("second"), sweep("first"); !second || first {
 		t.Errorf("the second sweeps: %v, the first: %v", second, first)
+	}
+}
+
+// Attack: the deletion of an account left the progress of thousands of entries unfinished, and each advance of the watermark searched all of it: 5 ms
+// in each partition, several times a second.
+func TestAdvanceWatermark_SearchesLittle(t *testing.T) {
+	t.Parallel()
+	s := open(t, Options{URL: redistest.Server(t).URL()})
+	const outboxID, partition, finished, unfinished = 1, 2, 300, 300
+	progress := s.db.Partition(partition).Progress(outboxID)
+	var fields []any
+	for n := 1; n <= finished+unfinished; n++ {
+		fields = append(fields, fmt.Sprintf("%d-0:h", n), "done")
+	}
+	if err := s.db.Client.HSet(t.Context(), progress, fields...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	advance := func(upTo, targets int) int {
+		t.Helper()
+		if err := s.Outbox.AdvanceWatermark(t.Context(), outboxID, fmt.Sprintf("%d-0", upTo), map[int]int{partition: targets}); err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		for _, field := range s.db.Client.HKeys(t.Context(), progress).Val() {
+			if strings.HasSuffix(field, ":h") {
+				left++
+			}
+		}
+		return left
+	}
+	for _, step := range []struct{ upTo, targets, left int }{
+		{100, 100, 600}, // less than a quarter is finished
+		{200, 100, 400},
+		{250, 50, 400},
+		{301, 51, 299},
+		{600, 299, 0},
+	} {
+		if left := advance(step.upTo, step.targets); left != step.left {
+			t.Errorf("after %d: the progress has %d fields, want %d", step.upTo, left, step.left)
+		}
+	}
+	if n := s.db.Client.HLen(t.Context(), progress).Val(); n != 1 {
+		t.Errorf("the progress has %d fields at the end, want the watermark", n)
 	}
 }

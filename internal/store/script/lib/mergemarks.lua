@@ -42,17 +42,25 @@ local function drop_merge_marks(marks, older, watermark)
   end
 end
 
--- advance moves the watermark of an outbox in this partition up to an entry. It deletes the progress of
--- the entries up to there, the ordering fields that name one of them, and the merge marks that are no
--- longer needed. It never moves the watermark back.
-local function advance(progress, marks, older_marks, entry)
+-- A hash of progress with more fields is searched for those of finished entries only if many of them are.
+local FEW_FIELDS = 128
+
+-- advance moves the watermark of an outbox in this partition up to an entry. It deletes the merge marks that are no longer needed, the progress of
+-- the entries up to there, and the ordering fields that name one of them. A field that the watermark has passed has no effect. Thousands of later
+-- entries may have some, so it searches for such fields only once a quarter of them is finished, of which the caller says how many it knows of. It
+-- never moves the watermark back.
+local function advance(progress, marks, older_marks, entry, finished_fields)
   local watermark = redis.call('HGET', progress, 'watermark')
   if watermark and up_to(entry, watermark) then
     return
   end
   redis.call('HSET', progress, 'watermark', entry)
   drop_merge_marks(marks, older_marks, entry)
-  local finished = {}
+  local size = redis.call('HLEN', progress)
+  if size > FEW_FIELDS and redis.call('HINCRBY', progress, 'finished', finished_fields) < size / 4 then
+    return
+  end
+  local finished = { 'finished' }
   local fields = redis.call('HGETALL', progress)
   for i = 1, #fields, 2 do
     local at = string.match(fields[i], '^a%l%d+$') and fields[i + 1] or string.match(fields[i], '^%d+%-%d+')

@@ -168,7 +168,7 @@ for n = 1, origins do
   local key, at = 3 + 3 * n, 7 + 4 * n
   local progress, marks, watermark, last_entry = KEYS[key], KEYS[key + 1], ARGV[at + 2], ARGV[at + 3]
   if watermark ~= '' then
-    advance(progress, marks, KEYS[key + 2], watermark)
+    advance(progress, marks, KEYS[key + 2], watermark, 0)
   end
   local stored = redis.call('HGET', progress, 'watermark')
   if last_entry ~= '' and not (stored and up_to(last_entry, stored)) then

@@ -1,0 +1,149 @@
+package fanout
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"retwis/internal/retwis"
+)
+
+const (
+	roundsPerMaster = 2                      // rounds that run at a time: with more, somebody whose entry arrives waits for more of them, and for more in Redis
+	turnWait        = 250 * time.Millisecond // for the rounds of others; one that waits for a master which does not answer must not stop them all
+)
+
+// turns is the order of the users for all outboxes of a worker: those who were served least recently are served first. A few rounds run at a time, the
+// others wait. One that begins takes the entries that are there then, so that somebody's only entry waits for the rounds that run, not for those of all
+// outboxes.
+type turns struct {
+	mu      sync.Mutex
+	served  int                   // how often entries were served: their tasks have begun, or a round had calls for them
+	last    map[retwis.UserID]int // the number of the last one, by the user who caused it
+	limit   int                   // rounds that may run
+	running int
+	waiting []*turn
+}
+
+func newTurns() *turns {
+	return &turns{last: map[retwis.UserID]int{}, limit: roundsPerMaster}
+}
+
+// setMasters changes how many rounds may run.
+func (t *turns) setMasters(masters int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.limit = roundsPerMaster * max(masters, 1)
+	t.grant()
+}
+
+// sort orders entries by the turns of their users.
+func (t *turns) sort(entries []*workItem) {
+	t.mu.Lock()
+	for _, w := range entries {
+		w.turn = t.last[w.ActingUser()]
+	}
+	t.mu.Unlock()
+	slices.SortStableFunc(entries, func(a, b *workItem) int { return cmp.Compare(a.turn, b.turn) })
+}
+
+// serve notes that an entry has its turn.
+func (t *turns) serve(w *workItem) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.served++
+	t.last[w.ActingUser()] = t.served
+}
+
+// forget bounds what is remembered of users without entries. It forgets none who was served after somebody who waits with one of the entries in memory.
+func (t *turns) forget(entries int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	keep := window + entries
+	if len(t.last) > 2*keep {
+		maps.DeleteFunc(t.last, func(_ retwis.UserID, served int) bool { return served <= t.served-keep })
+	}
+}
+
+// grant lets waiting rounds begin. The caller holds the lock.
+func (t *turns) grant() {
+	for t.running < t.limit && len(t.waiting) > 0 {
+		next := slices.MinFunc(t.waiting, func(a, b *turn) int { return cmp.Compare(a.first, b.first) })
+		t.waiting = slices.DeleteFunc(t.waiting, func(other *turn) bool { return other == next })
+		t.running++
+		next.state = turnGranted
+		next.begins <- struct{}{}
+	}
+}
+
+// turn is the permission of one outbox to run a round. Only the runner of the outbox calls its methods.
+type turn struct {
+	of     *turns
+	begins chan struct{} // receives when it is granted
+
+	// The lock of turns guards these.
+	state turnState
+	first int       // turn of the first user of the round
+	since time.Time // begin of the wait
+}
+
+type turnState int
+
+const (
+	turnUnused turnState = iota
+	turnWaiting
+	turnGranted
+)
+
+func (t *turns) newTurn() *turn { return &turn{of: t, begins: make(chan struct{}, 1)} }
+
+// begin reports whether a round may run that begins with an entry, and asks for that if not. Call it again when begins receives, and when
+// entries have arrived.
+func (t *turn) begin(first *workItem) bool {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	t.first = first.turn
+	switch {
+	case t.state == turnUnused:
+		t.state, t.since = turnWaiting, time.Now()
+		t.of.waiting = append(t.of.waiting, t)
+		t.of.grant()
+	case t.state == turnWaiting && time.Since(t.since) >= turnWait:
+		t.leave()
+		t.of.running++
+		t.state = turnGranted
+	}
+	return t.state == turnGranted
+}
+
+// end ends a round, or the wait for it.
+func (t *turn) end() {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	switch t.state {
+	case turnWaiting:
+		t.leave()
+	case turnGranted:
+		t.of.running--
+		t.of.grant()
+	}
+	t.state = turnUnused
+	select {
+	case <-t.begins:
+	default:
+	}
+}
+
+// leave ends the wait. The caller holds the lock.
+func (t *turn) leave() {
+	t.of.waiting = slices.DeleteFunc(t.of.waiting, func(other *turn) bool { return other == t })
+}
+
+// waitsUntil returns when the round begins in any case, and false if it does not wait.
+func (t *turn) waitsUntil() (time.Time, bool) {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	return t.since.Add(turnWait), t.state == turnWaiting
+}
