@@ -13,6 +13,7 @@ import (
 const (
 	window         = 1000                   // entries of an outbox in memory, at least
 	maxHeld        = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
+	readsAhead     = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
 	maxCalls       = 16                     // calls of a round, and entries: the rounds of all outboxes take turns at a server
 	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
 	maxEntryPushes = 500                    // pushes of an entry before the other entries of the round had a turn
@@ -76,7 +77,7 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		queues:      map[orderingKey][]*workItem{},
 		turn:        w.turns.newTurn(),
 		finished:    make(chan taskResult, maxTasks),
-		arrivals:    make(chan []outbox.Entry),
+		arrivals:    make(chan []outbox.Entry, readsAhead),
 		trimmed:     make(chan trimResult, 1),
 		lastTrim:    time.Now(),
 		repairBelow: repairBelow,
@@ -125,15 +126,10 @@ func (r *runner) run(ctx context.Context) {
 // receive takes all new entries that have been read, and the results of tasks and trims. When idle, it waits for one of
 // them or until a retry is due.
 func (r *runner) receive(ctx context.Context, idle bool) {
-	arrivals := r.arrivals
-	if len(r.entries) > window-window/4 && r.held.Load() > maxHeld {
-		arrivals = nil
-	}
 	for !idle {
 		select {
-		case entries := <-arrivals:
+		case entries := <-r.readAhead():
 			r.admit(entries)
-			arrivals = nil // the reader needs an exchange for the next ones
 		case result := <-r.finished:
 			r.taskDone(ctx, result)
 		case result := <-r.trimmed:
@@ -146,7 +142,7 @@ func (r *runner) receive(ctx context.Context, idle bool) {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case entries := <-arrivals:
+	case entries := <-r.readAhead():
 		r.admit(entries)
 	case result := <-r.finished:
 		r.taskDone(ctx, result)
@@ -155,6 +151,14 @@ func (r *runner) receive(ctx context.Context, idle bool) {
 	case <-r.turn.begins:
 	case <-timer.C:
 	}
+}
+
+// readAhead returns the channel of new entries, or nil while there is no room for more.
+func (r *runner) readAhead() <-chan []outbox.Entry {
+	if len(r.entries) > window-window/4 && r.held.Load() > maxHeld {
+		return nil
+	}
+	return r.arrivals
 }
 
 // untilDue returns the time until the next retry or trim.
