@@ -29,6 +29,7 @@ func TestNegotiate_SelectsTheMediaType(t *testing.T) {
 		{"application/json; charset=latin1", ""},
 		{"application/json; charset*0=utf; charset*1=-8", ""},
 		{"application/json; charset*=utf-8''utf-8", ""},
+		{"application/json" + strings.Repeat(" ", 250), ""},
 		{"text/html", ""},
 		{"text/*", ""},
 		{"application/json;q=0", ""},

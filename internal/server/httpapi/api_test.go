@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -108,6 +109,15 @@ func TestAPI_FollowsGraphQLOverHTTP(t *testing.T) {
 	})
 }
 
+// manyKeys returns so many members of an object, each after a comma.
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"k%d":%d`, i, i)
+	}
+	return b.String()
+}
+
 func TestAPI_RefusesInvalidRequests(t *testing.T) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -129,6 +139,7 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 		{"multipart", "POST", "", hello, []string{"Content-Type: multipart/form-data; boundary=x"}, 415, "", ""},
 		{"no content type", "POST", "", hello, nil, 415, "", ""},
 		{"another charset", "POST", "", hello, []string{servertest.JSON + "; charset=utf-16"}, 415, "", ""},
+		{"a long media type", "POST", "", hello, []string{servertest.JSON + strings.Repeat("; a=b", 60)}, 415, "", ""},
 		{"compressed", "POST", "", packed.String(), []string{servertest.JSON, "Content-Encoding: gzip"}, 415, "Accept-Encoding", "identity"},
 		{"too large", "POST", "", `{"query":"{ hello } #` + strings.Repeat("x", httpapi.MaxBody) + `"}`, []string{servertest.JSON}, 413, "", ""},
 		{"a list", "POST", "", `[` + hello + `]`, []string{servertest.JSON}, 400, "", ""},
@@ -136,6 +147,7 @@ func TestAPI_RefusesInvalidRequests(t *testing.T) {
 		{"many values in the extensions", "POST", "", `{"query":"{ hello }","extensions":{"a":[` + strings.Repeat("0,", httpapi.MaxExtensions-1) + `0]}}`, []string{servertest.JSON}, 400, "", ""},
 		{"GET with many values in the extensions", "GET", `query={hello}&extensions={"a":{"b":[` + strings.Repeat("0,", httpapi.MaxExtensions-2) + `0]}}`, "", nil, 400, "", ""},
 		{"GET with many parameters", "GET", "query={hello}" + strings.Repeat("&", 20), "", nil, 400, "", ""},
+		{"many keys", "POST", "", `{"query":"{ hello }"` + manyKeys(20) + `}`, []string{servertest.JSON}, 400, "", ""},
 		{"a key in another case", "POST", "", `{"Query":"{ hello }"}`, []string{servertest.JSON}, 400, "", ""},
 		{"a key twice", "POST", "", `{"query":"{ hello }","query":"{ hello }"}`, []string{servertest.JSON}, 400, "", ""},
 		{"a nested key twice", "POST", "", `{"query":"{ hello }","variables":{"a":[{"b":1,"b":2}]}}`, []string{servertest.JSON}, 400, "", ""},

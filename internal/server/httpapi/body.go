@@ -90,6 +90,9 @@ func (x *Exchange) RefuseMutation() *Refusal {
 // readBody returns the JSON of a POST request.
 func (x *Exchange) readBody() ([]byte, *Refusal) {
 	media, params, err := parseMediaType(x.R.Header.Get("Content-Type"))
+	if errors.Is(err, errLongMedia) {
+		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "%s", err)
+	}
 	if err != nil || media != mediaJSON {
 		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must be %s", mediaJSON)
 	}

@@ -11,10 +11,12 @@ import (
 const fewKeys = 16
 
 // checkKeys refuses JSON with two equal keys in one object, of which decoders take either. It refuses keys of the outermost
-// object that differ from the known ones in their case only, which [json.Unmarshal] would accept. It refuses keys with escapes, which take
+// object that differ from the known ones in their case only, which [json.Unmarshal] would accept, and many keys there beside the known ones, which are
+// in no price. It refuses keys with escapes, which take
 // ten times as long to compare, and which no name of GraphQL needs. Malformed JSON passes: the decoder refuses it.
 func checkKeys(text []byte, known []string) error {
 	var open []keysOf
+	outermost := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '{':
@@ -38,7 +40,10 @@ func checkKeys(text []byte, known []string) error {
 				if !open[len(open)-1].add(key) {
 					return fmt.Errorf("the key %s is given twice", shortened(key))
 				}
-				if len(open) == 1 {
+				if len(open) == 1 && known != nil {
+					if outermost++; outermost > maxKeys {
+						return fmt.Errorf("the object has more than %d keys", maxKeys)
+					}
 					if err := checkCase(key, known); err != nil {
 						return err
 					}

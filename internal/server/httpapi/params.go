@@ -33,6 +33,7 @@ const (
 
 	maxExtensions = 20 // JSON values in the extensions, nested ones included; clients send up to 7
 	maxParameters = 20 // in a query string, also unknown ones
+	maxKeys       = 20 // of the object, also unknown ones
 )
 
 // DecodeParams reads the parameters from a JSON object. The client is shown its errors.
