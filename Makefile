@@ -46,11 +46,13 @@ dev: web/node_modules/.package-lock.json ## Start the web app with hot reload, f
 	cd web && npm run dev
 
 .PHONY: test
-test: prerequisites unit web-test conformance lint verify ## Run all checks
+test: prerequisites ## Run all checks
+	$(MAKE) -j2 unit lint
+	$(MAKE) web-test conformance verify
 
 .PHONY: unit
-unit: prerequisites ## Run the Go tests, with the race detector
-	go test -race -shuffle=on -timeout=20m ./...
+unit: prerequisites ## Run the Go tests, with the race detector (make lint runs vet)
+	go test -race -shuffle=on -vet=off -timeout=20m ./...
 
 .PHONY: web-test
 web-test: prerequisites web ## Run the tests of the web app, in Node.js and in a browser
@@ -70,7 +72,7 @@ deploy-test: prerequisites ## Test deploy/: the image, compose.yaml, backups and
 
 .PHONY: lint
 lint: prerequisites ## Run golangci-lint and actionlint, in the versions of tools/go.mod
-	$(tool) golangci-lint run ./...
+	nice $(tool) golangci-lint run ./...
 	$(tool) actionlint -shellcheck= -pyflakes=
 
 .PHONY: format

@@ -57,7 +57,7 @@ func TestHomes_EqualTheirDefinitionAfterRandomActions(t *testing.T) {
 				for g := range goroutines {
 					own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
 					wg.Go(func() {
-						for range redistest.Size(800, 20_000) / goroutines {
+						for range redistest.Size(500, 20_000) / goroutines {
 							if options.Slack > 0 {
 								e.LetCatchUp()
 							}
