@@ -32,6 +32,7 @@ type checks struct {
 // check is a feed with the state that is compared with its list.
 type check struct {
 	feed    *feed
+	due     time.Time // its checkAt, which each catch-up changes
 	watched pubsub.Watched
 	viewers []retwis.UserID
 }
@@ -97,7 +98,7 @@ func (p *partition) dueForCheck(now time.Time) (ratelimit.Client, []check) {
 		} else if cost.NetworkOf(of) != cost.NetworkOf(client) {
 			client = cost.ForSeveral()
 		}
-		batch = append(batch, check{f, pubsub.Watched{At: f.position, Marker: f.marker}, f.viewers()})
+		batch = append(batch, check{f, f.checkAt, pubsub.Watched{At: f.position, Marker: f.marker}, f.viewers()})
 	}
 	return client, batch
 }
@@ -131,7 +132,7 @@ func (p *partition) check(ctx context.Context, client ratelimit.Client, batch []
 		c, f := batch[i], batch[i].feed
 		f.pay(points*(i+1)/n-points*i/n, cost.RegularCheck)
 		switch {
-		case f.busy || f.dropped:
+		case f.busy || f.dropped || f.checkAt != c.due: // a catch-up has made, or makes, a later comparison
 		case verdict == pubsub.Same && f.position == c.watched.At:
 			f.position.Change = compared.Change
 			f.resetFiltered(filters)
