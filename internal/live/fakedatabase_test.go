@@ -20,8 +20,9 @@ import (
 // events of a client.
 type fakeDatabase struct {
 	partitions int
-	capacity   int // maximum number of entries of a list
-	longest    int // maximum number of posts that Since returns
+	capacity   int                        // maximum number of entries of a list
+	longest    int                        // maximum number of posts that Since returns
+	behind     map[retwis.TimelineID]bool // those that Compare calls behind
 
 	mu          sync.Mutex
 	readRows    int // number of rows that Since walks over
@@ -325,6 +326,9 @@ func (db *fakeDatabase) Compare(ctx context.Context, watched []pubsub.Watched) (
 		if now.Found && now.Position.Epoch == w.At.Epoch && now.Marker == w.Marker && now.Position.Element == w.At.Element &&
 			len(now.Arrived)+len(now.Removed) == 0 {
 			verdict = pubsub.Same
+		}
+		if db.behind[w.At.Timeline] {
+			verdict = pubsub.Behind
 		}
 		compared.Verdicts = append(compared.Verdicts, verdict)
 	}

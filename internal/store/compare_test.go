@@ -3,7 +3,10 @@ package store_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/fanout"
 	"retwis/internal/pubsub"
@@ -100,4 +103,59 @@ func TestCompare_HidesNoEvent(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestCompare_IsBounded(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL(), Partitions: 1})
+	users := storetest.RegisterN(t, s, "user", 10)
+	p := s.DB().Partition(0)
+	changes := func(n int) {
+		t.Helper()
+		for i := range n {
+			id, err := s.DB().Client.XAdd(t.Context(), &redis.XAddArgs{
+				Stream: p.Changes(), Values: []any{"removed", strconv.Itoa(1_790_000_000_000_000_000 + i), "author", "7"},
+			}).Result()
+			if err == nil {
+				err = s.DB().Client.Set(t.Context(), p.LastChange(), id, 0).Err()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	changes(1)
+	watched := make([]pubsub.Watched, len(users))
+	for i, user := range users {
+		at, _, err := s.Live.CurrentPosition(t.Context(), retwis.Mentions(user))
+		if err != nil {
+			t.Fatal(err)
+		}
+		watched[i].At = at
+		var posts []any
+		for n := range 900 {
+			posts = append(posts, strconv.Itoa(1_780_000_000_000_000_000+n))
+		}
+		if err := s.DB().Client.RPush(t.Context(), p.Timeline(at.Timeline).Entries(), posts...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		watched[i].At.Element = retwis.Plain(1_780_000_000_000_000_000)
+	}
+	verdicts := func(want pubsub.Verdict, most int) {
+		t.Helper()
+		compared, err := s.Live.Compare(t.Context(), watched)
+		if err != nil || len(compared.Verdicts) == 0 || len(compared.Verdicts) > most {
+			t.Fatalf("%d verdicts, %v, want 1 to %d", len(compared.Verdicts), err, most)
+		}
+		for i, verdict := range compared.Verdicts {
+			if verdict != want {
+				t.Errorf("timeline %d: verdict %c, want %c", i, verdict, want)
+			}
+		}
+	}
+	verdicts(pubsub.Same, len(users)) // without changes, no list is read
+	changes(998)
+	verdicts(pubsub.Same, 3) // each list has 900 rows
+	changes(2)
+	verdicts(pubsub.Behind, len(users))
 }

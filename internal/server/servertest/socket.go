@@ -43,9 +43,9 @@ func (h *Harness) Upgrade(headers ...string) (ws *websocket.Conn, status int, er
 // Socket opens a websocket.
 func (h *Harness) Socket(headers ...string) *Socket {
 	h.Helper()
-	ws, _, err := h.Upgrade(headers...)
+	ws, status, err := h.Upgrade(headers...)
 	if err != nil {
-		h.Fatal(err)
+		h.Fatalf("the upgrade to a websocket got %d: %v", status, err)
 	}
 	h.Cleanup(func() { _ = ws.Close() })
 	return &Socket{h.T, ws}
