@@ -48,6 +48,7 @@ const (
 	PerSession      = 10  // of an HTTP request with a token: Redis searches for the session
 	PerConnection   = 10  // its first request, beside the price of the request: a connection takes several times as long as a request
 	PerSmallRead    = 3   // from a connection, that returns few bytes and is not free: it takes 60 microseconds if the process has to wake up for it
+	perMessage      = 3   // to a websocket, that starts nothing: its read may be free, but the process wakes up for it
 	PerUpgrade      = 40  // to a websocket: a socket that is opened and closed again takes three times as long as a request
 	PerStart        = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
 	refusedPerPoint = 512 // bytes of a refused request
@@ -70,6 +71,7 @@ const (
 	EventsPerPoint      = 3       // live events of one subscription, whether its filter lets them pass or not
 	EventsPerFeed       = 6       // price of one message to a timeline, in live events; its first subscription pays
 	EventsPerRepost     = 6       // of that of a repost in addition: the timeline is searched for its post
+	PerCheck            = 8       // of a timeline, beside its part of the work in Redis: with the refreshes of presence it takes 0.1 to 0.2 ms
 	RegularCheck        = 40      // points up to which the check of a timeline ends no subscription: one that finds nothing takes fewer
 )
 
@@ -130,7 +132,7 @@ func Unknown(bytes int) int { return bytes / bytesPerPoint }
 func Inflated(bytes int) int { return 1 + bytes/inflatedPerPoint }
 
 // Message returns the price of a websocket message that starts nothing.
-func Message(bytes int) int { return 1 + bytes/bytesPerPoint }
+func Message(bytes int) int { return perMessage + bytes/bytesPerPoint }
 
 func (w Work) plus(other Work) Work {
 	return Work{

@@ -82,7 +82,7 @@ func TestCheck_IsCharged(t *testing.T) {
 			checks, before := db.callCount("Compare"), charged.Load()
 			time.Sleep(10*time.Minute + time.Second)
 			checks = db.callCount("Compare") - checks
-			if got, want := charged.Load()-before, int64(checks*rows/10); checks < 5 || got != want {
+			if got, want := charged.Load()-before, int64(checks*(rows/10+cost.PerCheck)); checks < 5 || got != want {
 				t.Errorf("charged %d points for %d checks of %d rows, want %d", got, checks, rows, want)
 			}
 		}

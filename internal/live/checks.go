@@ -130,7 +130,7 @@ func (p *partition) check(ctx context.Context, client ratelimit.Client, batch []
 	n := len(compared.Verdicts)
 	for i, verdict := range compared.Verdicts {
 		c, f := batch[i], batch[i].feed
-		f.pay(points*(i+1)/n-points*i/n, cost.RegularCheck)
+		f.pay(cost.PerCheck+points*(i+1)/n-points*i/n, cost.RegularCheck)
 		switch {
 		case f.busy || f.dropped || f.checkAt != c.due: // a catch-up has made, or makes, a later comparison
 		case verdict == pubsub.Same && f.position == c.watched.At:
