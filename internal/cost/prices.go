@@ -48,7 +48,7 @@ const (
 	PerSession      = 10  // of an HTTP request with a token: Redis searches for the session
 	PerConnection   = 10  // its first request, beside the price of the request: a connection takes several times as long as a request
 	PerSmallRead    = 3   // from a connection, that returns few bytes and is not free: it takes 60 microseconds if the process has to wake up for it
-	perMessage      = 3   // to a websocket, that starts nothing: its read may be free, but the process wakes up for it
+	perMessage      = 5   // to a websocket, that starts nothing: its read may be free, but the process wakes up for it
 	PerUpgrade      = 40  // to a websocket: a socket that is opened and closed again takes three times as long as a request
 	PerStart        = 40  // of a subscription, beside the work of its operation: the first one registers the timeline as watched
 	refusedPerPoint = 512 // bytes of a refused request

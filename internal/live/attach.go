@@ -32,6 +32,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	begin.marker = retwis.MarkerCursor(f.timeline, f.marker)
 	s.index = len(f.subscribers)
 	f.subscribers = append(f.subscribers, s)
+	f.crowd.add(s, 1)
 	if s.counts {
 		f.counting++
 	}
@@ -112,4 +113,7 @@ func (f *feed) remove(s *subscription) {
 	f.subscribers[s.index].index = s.index
 	f.subscribers[last] = nil
 	f.subscribers = f.subscribers[:last]
+	if f.crowd.add(s, -1); last < maxOfUser/2 {
+		f.crowd = nil
+	}
 }

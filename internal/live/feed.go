@@ -60,6 +60,7 @@ type feed struct {
 	unsent      int             // entries in a row that the feed advanced to without an event
 	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
 
+	crowd    crowd           // the subscribers by user; nil if there are few
 	counting int             // subscribers that receive changed counts
 	top      []retwis.PostID // if there are any: the posts of the newest entries, newest last; some may be there twice
 	topKnown bool            // whether top includes the posts that arrived before the first such subscriber

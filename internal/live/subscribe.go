@@ -138,6 +138,9 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 	if f.ended || r.events.Gone {
 		return nil, retwis.ErrTimelineGone
 	}
+	if !f.admits(s.client) {
+		return nil, errTooManyOfUser
+	}
 	if !f.attach(s, r, force) {
 		f.verifyAndCatchUp()
 		return f.whenIdle(), nil

@@ -30,7 +30,7 @@ const (
 	firstLine     = 64                     // bytes of the first line of a request without its target, and of fields that net/http removes
 )
 
-// meteredConn is a connection whose small reads cost the network of its client two points each, beyond some that are free. While
+// meteredConn is a connection whose small reads cost the network of its client some points each, beyond some that are free. While
 // the network has no budget, it reads less often, so that one read returns more bytes, and what will be refused takes longer to arrive. A
 // connection that goes on to send little at a time is closed then: each packet wakes the process, whether it reads or not. One goroutine reads.
 type meteredConn struct {
