@@ -104,10 +104,19 @@ func TestSubscriptions_AreLimitedPerUser(t *testing.T) {
 	reader := register(t, p.url, "reader")
 	opened, refused := 0, 0
 	for range 11 {
+		var made struct {
+			Data struct {
+				CreateList struct {
+					List struct{ Timeline struct{ ID string } }
+				}
+			}
+		}
+		reader.decode(&made, `mutation { createList(input: {name: "watched"}) { list { timeline { id } } } }`, nil)
 		s := reader.open()
 		for i := range 101 {
 			s.send(map[string]any{"type": "subscribe", "id": fmt.Sprint(i), "payload": map[string]any{
-				"query": `subscription { timelineEvents { __typename } }`,
+				"query":     `subscription($t: ID) { timelineEvents(timelineId: $t) { __typename } }`,
+				"variables": map[string]any{"t": made.Data.CreateList.List.Timeline.ID},
 			}})
 		}
 		for range 101 {
@@ -121,7 +130,7 @@ func TestSubscriptions_AreLimitedPerUser(t *testing.T) {
 			}
 		}
 	}
-	if opened != 1000 || refused != 111 {
+	if opened != 1000 || refused != 111 { // a socket has 100
 		t.Errorf("%d subscriptions opened and %d refused", opened, refused)
 	}
 	reader.createPost("still alive")

@@ -88,7 +88,11 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	limiter.Register(metrics)
 	shares := cost.NewShares()
 	shares.Register(metrics)
-	hub := live.NewHub(db.Live, log, live.Options{Node: rand.Text(), Shares: shares, Metrics: metrics})
+	watching := live.Options{Node: rand.Text(), Shares: shares, Metrics: metrics}
+	if c.RateLimits == "off" {
+		watching.MaxOfUser = -1
+	}
+	hub := live.NewHub(db.Live, log, watching)
 	trusted, err := c.trusted()
 	if err != nil {
 		return cli.Misuse(err)

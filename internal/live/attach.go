@@ -113,7 +113,7 @@ func (f *feed) remove(s *subscription) {
 	f.subscribers[s.index].index = s.index
 	f.subscribers[last] = nil
 	f.subscribers = f.subscribers[:last]
-	if f.crowd.add(s, -1); last < maxOfUser/2 {
+	if f.crowd.add(s, -1); last < f.partition.hub.options.MaxOfUser/2 {
 		f.crowd = nil
 	}
 }

@@ -5,14 +5,11 @@ import (
 	"retwis/internal/retwis"
 )
 
-// maxOfUser is the number of subscriptions of one user to one timeline. Each event is handed to all subscribers of its timeline in turn, and the next
+// errTooManyOfUser refuses one more subscription of a user to a timeline. Each event is handed to all subscribers of its timeline in turn, and the next
 // event waits for that: with 50 000 subscriptions of 50 users, those of others waited for seconds.
-const maxOfUser = 100
-
-// errTooManyOfUser refuses one more subscription of a user to a timeline.
 var errTooManyOfUser = func() error {
 	err := retwis.Errorf(retwis.CodeRateLimited,
-		"you have %d subscriptions to this timeline: end some of them first, or combine their filters", maxOfUser)
+		"you have too many subscriptions to this timeline: end some of them first, or combine their filters")
 	err.RetryAfterSeconds = retryAfter
 	return err
 }()
@@ -22,7 +19,8 @@ type crowd map[retwis.UserID]int
 
 // admits reports whether a client may have one more subscription to the timeline.
 func (f *feed) admits(client ratelimit.Client) bool {
-	if len(f.subscribers) < maxOfUser {
+	most := f.partition.hub.options.MaxOfUser
+	if most < 0 || len(f.subscribers) < most {
 		return true
 	}
 	if f.crowd == nil {
@@ -31,7 +29,7 @@ func (f *feed) admits(client ratelimit.Client) bool {
 			f.crowd.add(s, 1)
 		}
 	}
-	return f.crowd[client.User] < maxOfUser
+	return f.crowd[client.User] < most
 }
 
 // add counts a subscriber that comes or leaves.

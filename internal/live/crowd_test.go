@@ -15,7 +15,8 @@ import (
 // Attack: 50 users had 1000 subscriptions each to the public timeline. Each event went to all of them before the next one, and subscribers of others, and
 // new ones, waited for seconds.
 func TestAttach_LimitsTheSubscriptionsOfAUserToATimeline(t *testing.T) {
-	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+	const maxOfUser = 10
+	inBubble(t, Options{MaxOfUser: maxOfUser}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		const anonymous, greedy, other = 0, 7, 8
 		subscribe := func(user retwis.UserID, timeline retwis.TimelineID) (end func(), err error) {
 			ctx, end := context.WithCancel(t.Context())
