@@ -46,9 +46,7 @@ dev: web/node_modules/.package-lock.json ## Start the web app with hot reload, f
 	cd web && npm run dev
 
 .PHONY: test
-test: prerequisites ## Run all checks
-	$(MAKE) -j2 unit lint
-	$(MAKE) web-test conformance verify
+test: prerequisites unit web-test conformance lint verify ## Run all checks
 
 .PHONY: unit
 unit: prerequisites ## Run the Go tests, with the race detector (make lint runs vet)
@@ -72,7 +70,7 @@ deploy-test: prerequisites ## Test deploy/: the image, compose.yaml, backups and
 
 .PHONY: lint
 lint: prerequisites ## Run golangci-lint and actionlint, in the versions of tools/go.mod
-	nice $(tool) golangci-lint run ./...
+	$(tool) golangci-lint run ./...
 	$(tool) actionlint -shellcheck= -pyflakes=
 
 .PHONY: format
