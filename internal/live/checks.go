@@ -79,8 +79,9 @@ func (p *partition) startCatchUps(now time.Time) {
 	}
 }
 
-// dueForCheck returns feeds that are due, and the client for whom they are read, or several. Feeds become due all the time: the next search
-// comes with the next round, unless this one leaves some.
+// dueForCheck returns a batch of the feeds that are due, and the client whose share of Redis the comparison uses: [cost.ForSeveral] if the
+// feeds have subscribers of several networks. It also sets the time of the next search: soon if the batch is full and more feeds are due,
+// else with the next round, so that enough feeds are due by then for one call.
 func (p *partition) dueForCheck(now time.Time) (ratelimit.Client, []check) {
 	p.checks.at = now.Add(p.hub.options.CheckEvery / checksPerRound)
 	var client ratelimit.Client
