@@ -60,13 +60,13 @@ type Comparison struct {
 }
 
 // Verdict is the result of the comparison of one timeline.
-type Verdict byte
+type Verdict string
 
 // The verdicts.
 const (
-	Same      Verdict = 's' // there are no events
-	Different Verdict = 'd' // there may be events
-	Behind    Verdict = 'b' // more changes followed in the partition than a replay may read
+	Same      Verdict = "s" // there are no events
+	Different Verdict = "d" // there may be events
+	Behind    Verdict = "b" // more changes followed in the partition than a replay may read
 )
 
 // Arrival is an entry that arrived on a list.

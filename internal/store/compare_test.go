@@ -149,7 +149,7 @@ func TestCompare_IsBounded(t *testing.T) {
 		}
 		for i, verdict := range compared.Verdicts {
 			if verdict != want {
-				t.Errorf("timeline %d: verdict %c, want %c", i, verdict, want)
+				t.Errorf("timeline %d: verdict %s, want %s", i, verdict, want)
 			}
 		}
 	}

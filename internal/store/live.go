@@ -176,7 +176,7 @@ func (s *Live) Compare(ctx context.Context, watched []pubsub.Watched) (pubsub.Co
 		return pubsub.Comparison{}, fmt.Errorf("compare %d timelines: %w", len(watched), err)
 	}
 	for _, verdict := range reply[1 : len(reply)-1] {
-		switch v := pubsub.Verdict((rdb.Text(verdict) + "?")[0]); v {
+		switch v := pubsub.Verdict(rdb.Text(verdict)); v {
 		case pubsub.Same, pubsub.Different, pubsub.Behind:
 			compared.Verdicts = append(compared.Verdicts, v)
 		default:
