@@ -30,9 +30,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	}
 	begin.end.Filter, begin.from.Filter = s.filter, s.filter
 	begin.marker = retwis.MarkerCursor(f.timeline, f.marker)
-	s.index = len(f.subscribers)
-	f.subscribers = append(f.subscribers, s)
-	f.crowd.add(s, 1)
+	f.subscribers.add(s, f.partition.hub.options)
 	if s.counts {
 		f.counting++
 	}
@@ -108,12 +106,5 @@ func (f *feed) remove(s *subscription) {
 			f.top, f.topKnown = nil, false
 		}
 	}
-	last := len(f.subscribers) - 1
-	f.subscribers[s.index] = f.subscribers[last]
-	f.subscribers[s.index].index = s.index
-	f.subscribers[last] = nil
-	f.subscribers = f.subscribers[:last]
-	if f.crowd.add(s, -1); last < f.partition.hub.options.MaxOfUser/2 {
-		f.crowd = nil
-	}
+	f.subscribers.remove(s, f.partition.hub.options)
 }

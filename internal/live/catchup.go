@@ -91,10 +91,10 @@ func (w *catchUpQueue) open(start func(), limit int) {
 
 // client returns a client for whose network the feed is read, or that of several.
 func (f *feed) client() ratelimit.Client {
-	client := cost.ForSeveral()
-	for i, s := range f.subscribers {
-		if i == 0 {
-			client = s.client
+	client, found := cost.ForSeveral(), false
+	for s := range f.subscribers.all() {
+		if !found {
+			client, found = s.client, true
 		} else if s.client.Address != client.Address && cost.NetworkOf(s.client) != cost.NetworkOf(client) {
 			return cost.ForSeveral()
 		}
@@ -259,7 +259,7 @@ func (f *feed) pay(points, forgiven int) {
 	if points <= 0 {
 		return
 	}
-	for _, s := range f.subscribers {
+	for s := range f.subscribers.all() {
 		if s.charge == nil || s.ctx.Err() != nil {
 			continue
 		}

@@ -21,7 +21,7 @@ func TestCatchUpQueue_NetworksTakeTurns(t *testing.T) {
 	add := func(clients ...ratelimit.Client) {
 		f := &feed{}
 		for _, c := range clients {
-			f.subscribers = append(f.subscribers, &subscription{client: c})
+			f.subscribers.add(&subscription{client: c}, Options{}.withDefaults())
 		}
 		q.add(f)
 	}

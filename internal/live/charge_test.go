@@ -36,7 +36,7 @@ func TestCatchUp_ThatAMessageAskedForIsCharged(t *testing.T) {
 		second.want("caught up 0")
 
 		change := func() { db.raiseFilter(9, alice) }
-		time.Sleep(6 * time.Minute)
+		time.Sleep(6*time.Minute + time.Second) // not at the time of a search for feeds that are due
 		if poor.Load() < 4*readRows/10 || rich.Load() != 0 {
 			t.Errorf("charged %d and %d points for regular checks", poor.Load(), rich.Load())
 		}

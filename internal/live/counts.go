@@ -267,9 +267,10 @@ func (f *feed) addTop(post retwis.PostID) {
 
 // sendCount sends a changed post to the subscribers that receive changed counts.
 func (f *feed) sendCount(post *retwis.Post, version int) {
-	for _, s := range f.subscribers {
+	at := f.position
+	f.subscribers.visit(func(s *subscription) {
 		if s.counts {
-			s.deliver(&retwis.PostChanged{Cursor: f.cursorFor(s), Post: post, Version: version}, 1)
+			s.deliver(&retwis.PostChanged{Cursor: s.cursorAt(at), Post: post, Version: version}, 1)
 		}
-	}
+	})
 }

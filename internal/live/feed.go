@@ -42,7 +42,7 @@ type feed struct {
 
 	newest      retwis.PostID // greatest leading id in recent
 	recent      []pubsub.Arrival
-	subscribers []*subscription
+	subscribers subscribers
 	removed     []pubsub.Removal // the last removals sent
 	partition   *partition
 
@@ -60,7 +60,6 @@ type feed struct {
 	unsent      int             // entries in a row that the feed advanced to without an event
 	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
 
-	crowd    crowd           // the subscribers by user; nil if there are few
 	counting int             // subscribers that receive changed counts
 	top      []retwis.PostID // if there are any: the posts of the newest entries, newest last; some may be there twice
 	topKnown bool            // whether top includes the posts that arrived before the first such subscriber
@@ -256,16 +255,14 @@ func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []pubsub.
 // current position of the timeline.
 func (f *feed) reset(position retwis.TimelinePosition, reason retwis.ResetReason) {
 	f.setPosition(position)
-	f.partition.hub.counts.resets.Add(int64(len(f.subscribers)))
+	f.partition.hub.counts.resets.Add(int64(f.subscribers.len()))
 	f.send(&retwis.Reset{Cursor: position.Cursor(), Reason: reason})
 }
 
 // endSubscriptions ends all subscriptions, since the timeline was deleted.
 func (f *feed) endSubscriptions() {
 	f.ended, f.held, f.readAgain = true, nil, false
-	for _, s := range f.subscribers {
-		s.end(retwis.ErrTimelineGone)
-	}
+	f.subscribers.visit(func(s *subscription) { s.end(retwis.ErrTimelineGone) })
 }
 
 // setPosition sets a position that does not continue the previous one.

@@ -5,20 +5,16 @@ import (
 	"slices"
 
 	"retwis/internal/cost"
-	"retwis/internal/netpoll"
 	"retwis/internal/retwis"
 )
 
 // filterBatch is the maximum number of filter epochs read by one call.
 const filterBatch = 500
 
-// yieldEvery is to how many subscribers a feed hands an event before it leaves the core to others.
-const yieldEvery = 256
-
 // viewers returns the viewers of the subscribers, each once.
 func (f *feed) viewers() []retwis.UserID {
 	var viewers []retwis.UserID
-	for _, s := range f.subscribers {
+	for s := range f.subscribers.all() {
 		if s.viewer != 0 {
 			viewers = append(viewers, s.viewer)
 		}
@@ -46,18 +42,21 @@ func (h *Hub) readFilters(ctx context.Context, viewers []retwis.UserID) (map[ret
 
 // resetFiltered resets the subscribers whose filter epoch has changed.
 func (f *feed) resetFiltered(epochs map[retwis.UserID]int64) {
-	for _, s := range f.subscribers {
+	if len(epochs) == 0 {
+		return
+	}
+	at := f.position
+	f.subscribers.visit(func(s *subscription) {
 		if epoch, ok := epochs[s.viewer]; ok && epoch != s.filter {
 			s.filter = epoch
-			f.partition.hub.counts.resets.Add(1)
-			s.deliver(&retwis.Reset{Cursor: f.cursorFor(s), Reason: retwis.HistoryChanged}, 1)
+			s.hub.counts.resets.Add(1)
+			s.deliver(&retwis.Reset{Cursor: s.cursorAt(at), Reason: retwis.HistoryChanged}, 1)
 		}
-	}
+	})
 }
 
-// cursorFor returns the cursor of the feed's position for a subscriber.
-func (f *feed) cursorFor(s *subscription) retwis.Cursor {
-	at := f.position
+// cursorAt returns the cursor of a position for the subscriber.
+func (s *subscription) cursorAt(at retwis.TimelinePosition) retwis.Cursor {
 	at.Filter = s.filter
 	return at.Cursor()
 }
@@ -71,17 +70,15 @@ func (f *feed) send(e retwis.Event) {
 	if added, ok := e.(*retwis.PostAdded); ok && added.Edge.Repost != nil {
 		events += cost.EventsPerRepost
 	}
-	for i, s := range f.subscribers {
-		if i%yieldEvery == yieldEvery-1 {
-			netpoll.Yield()
-		}
+	at := f.position
+	f.subscribers.visit(func(s *subscription) {
 		shared := e
 		if s.filter != 0 {
 			if others == nil {
 				others = map[int64]retwis.Event{}
 			}
 			if others[s.filter] == nil {
-				others[s.filter] = retwis.AtCursor(e, f.cursorFor(s))
+				others[s.filter] = retwis.AtCursor(e, s.cursorAt(at))
 			}
 			shared = others[s.filter]
 		}
@@ -89,12 +86,12 @@ func (f *feed) send(e retwis.Event) {
 		if s.charge != nil {
 			events = 1
 		}
-	}
+	})
 }
 
 // payUnsent charges for an entry that no subscriber receives. Its message costs as much as that of any other.
 func (f *feed) payUnsent() {
-	for _, s := range f.subscribers {
+	for s := range f.subscribers.all() {
 		if s.charge != nil {
 			s.pay(cost.EventsPerFeed)
 			return

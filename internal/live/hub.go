@@ -27,7 +27,7 @@
 //
 // # Locks
 //
-// Goroutines acquire locks in the order hub, partition, then subscription or catch-up queue.
+// Goroutines acquire locks in the order hub, partition, tail, then subscription or catch-up queue.
 // They hold no lock during I/O or while a subscriber reads.
 package live
 

@@ -50,11 +50,12 @@ func TestHub_LosesNoEventSilently(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
+		first := rapid.SampledFrom([]int{-1, 1, 32}).Draw(rt, "first")
 		latency := rapid.SampledFrom([]int{1, 5, 30}).Draw(rt, "latency")
 		script := rapid.SliceOfN(steps, 50, 120).Draw(rt, "steps")
 		var problems []string
 		synctest.Test(t, func(t *testing.T) {
-			problems = play(t, seed, time.Duration(latency)*time.Millisecond, script)
+			problems = play(t, seed, first, time.Duration(latency)*time.Millisecond, script)
 		})
 		if len(problems) > 0 {
 			rt.Fatal(strings.Join(problems, "\n"))
@@ -72,7 +73,7 @@ type game struct {
 	problems  []string // guarded by the database's lock
 }
 
-func play(t *testing.T, seed uint64, latency time.Duration, script []step) []string {
+func play(t *testing.T, seed uint64, first int, latency time.Duration, script []step) []string {
 	db := newFakeDatabase()
 	db.rng = rand.New(rand.NewPCG(seed, 0))
 	db.latency, db.capacity, db.longest = latency, 30, 25
@@ -82,7 +83,7 @@ func play(t *testing.T, seed uint64, latency time.Duration, script []step) []str
 		timelines:    []retwis.TimelineID{alice, bob, carol, aliceProfile, retwis.Public()},
 		h: NewHub(db, slog.New(slog.DiscardHandler), Options{
 			PresenceTTL: 6 * time.Second, CheckEvery: 10 * time.Second, Linger: 2 * time.Second,
-			CallTimeout: time.Second, JoinTimeout: 5 * time.Second, QueueLength: 12, Parallel: 2,
+			CallTimeout: time.Second, JoinTimeout: 5 * time.Second, QueueLength: 12, Parallel: 2, MaxFirst: first,
 		}),
 	}
 	stop := start(t, g.h)

@@ -22,6 +22,7 @@ type Options struct {
 	CallTimeout time.Duration // timeout of a call to the source; 5 s by default
 	JoinTimeout time.Duration // timeout of Attach; 15 s by default
 	Parallel    int           // concurrent catch-ups; 16 by default
+	MaxFirst    int           // subscriptions of one network to one timeline that have its events before others; 32 by default; below 0 there are none
 	MaxOfUser   int           // subscriptions of one user to one timeline; 100 by default; below 0 there is no limit
 
 	Shares  *cost.Shares          // that reads of the hub wait for; those of the hub alone by default
@@ -38,6 +39,7 @@ func (o Options) withDefaults() Options {
 	o.CallTimeout = cmp.Or(o.CallTimeout, 5*time.Second)
 	o.JoinTimeout = cmp.Or(o.JoinTimeout, 15*time.Second)
 	o.Parallel = cmp.Or(o.Parallel, 16)
+	o.MaxFirst = cmp.Or(o.MaxFirst, 32)
 	o.MaxOfUser = cmp.Or(o.MaxOfUser, 100)
 	if o.Shares == nil {
 		o.Shares = cost.NewShares()

@@ -85,7 +85,7 @@ func (p *partition) unsubscribe(f *feed, s *subscription) {
 
 // dropIfUnused removes a feed that has no subscribers and none that is joining.
 func (p *partition) dropIfUnused(f *feed) {
-	if f.joining > 0 || len(f.subscribers) > 0 {
+	if f.joining > 0 || f.subscribers.len() > 0 {
 		return
 	}
 	f.dropped = true
@@ -106,7 +106,7 @@ func (p *partition) stop() {
 	defer p.mu.Unlock()
 	p.stopped = true
 	for _, f := range p.feeds {
-		for _, s := range f.subscribers {
+		for s := range f.subscribers.all() {
 			s.cancel()
 		}
 	}

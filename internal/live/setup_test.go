@@ -22,18 +22,23 @@ var (
 	aliceProfile = retwis.Profile(1024)
 )
 
-// inBubble runs a test with a hub and a fake database in a synctest bubble. It stops the hub
-// at the end; synctest fails the test if a goroutine is left.
+// inBubble runs a test with a hub and a fake database in a synctest bubble, once with all subscribers among the first ones of their timeline and
+// once with all in its tail. It stops the hub at the end; synctest fails the test if a goroutine is left.
 func inBubble(t *testing.T, options Options, test func(t *testing.T, db *fakeDatabase, h *Hub)) {
 	t.Helper()
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		db := newFakeDatabase()
-		h := NewHub(db, slog.New(slog.DiscardHandler), options)
-		stop := start(t, h)
-		defer stop()
-		test(t, db, h)
-	})
+	for name, first := range map[string]int{"first": 1000, "tail": -1} {
+		options.MaxFirst = first
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				db := newFakeDatabase()
+				h := NewHub(db, slog.New(slog.DiscardHandler), options)
+				stop := start(t, h)
+				defer stop()
+				test(t, db, h)
+			})
+		})
+	}
 }
 
 // start runs a hub and returns a function that stops it.

@@ -138,7 +138,7 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 	if f.ended || r.events.Gone {
 		return nil, retwis.ErrTimelineGone
 	}
-	if !f.admits(s.client) {
+	if !f.subscribers.admits(s.client, p.hub.options) {
 		return nil, errTooManyOfUser
 	}
 	if !f.attach(s, r, force) {

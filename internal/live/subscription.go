@@ -30,11 +30,14 @@ type subscription struct {
 	cancel context.CancelFunc
 	client ratelimit.Client       // for which it was started
 	viewer retwis.UserID          // 0 for an anonymous subscriber
-	filter int64                  // last known filter epoch of the viewer; guarded by the partition's lock
+	filter int64                  // last known filter epoch of the viewer; guarded by the partition's lock, or only for the visits of the tail
 	counts bool                   // whether the subscriber receives changed counts
 	charge func(points int) error // nil charges nobody
 	unpaid int                    // live events that are not charged yet
-	index  int                    // in the feed's subscribers; guarded by the partition's lock
+
+	tail      *tail // that the subscription is a member of; nil if the feed hands over its events itself
+	nextVisit int   // of the tail
+	index     int   // among the first subscribers of the feed, or the members; guarded by the lock of the partition, or of the tail
 }
 
 func newSubscription(ctx context.Context, h *Hub, sink retwis.Sink) *subscription {
@@ -114,6 +117,15 @@ func (s *subscription) payLocked(events int) {
 
 func (s *subscription) handOverLocked(e retwis.Event) {
 	if !s.sink.Take(e) {
+		s.disconnectSlowLocked()
+	}
+}
+
+// disconnectSlow ends the subscription of a slow consumer.
+func (s *subscription) disconnectSlow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reason == nil && !s.closed {
 		s.disconnectSlowLocked()
 	}
 }

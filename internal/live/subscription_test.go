@@ -2,6 +2,7 @@ package live
 
 import (
 	"errors"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,31 +86,33 @@ func TestSubscription_WithoutWaitingEventsHasNoGoroutine(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second) // a feed that backed off has caught up
 		synctest.Wait()
-		f := h.snapshot()[0].feeds[alice]
-		if s := f.subscribers[0]; !s.replaying && !s.sink.(*channelSink).sending {
+		next, stop := iter.Pull(h.snapshot()[0].feeds[alice].subscribers.all())
+		s, _ := next()
+		stop()
+		if !s.replaying && !s.sink.(*channelSink).sending {
 			t.Error("no goroutine sends the waiting events")
 		}
 		for range 3*channelLength + 2 {
 			<-r.Events
 		}
 		synctest.Wait()
-		if s := f.subscribers[0]; s.replaying || s.waiting != nil {
+		if s.replaying || s.waiting != nil {
 			t.Errorf("without waiting events: replaying %v, %d waiting", s.replaying, len(s.waiting))
 		}
 		for range 3 * channelLength {
 			db.push(alice)
 		}
 		synctest.Wait()
-		s := f.subscribers[0].sink.(*channelSink)
-		if !s.sending {
+		sink := s.sink.(*channelSink)
+		if !sink.sending {
 			t.Error("no goroutine sends the waiting events")
 		}
 		for range 3 * channelLength {
 			<-r.Events
 		}
 		synctest.Wait()
-		if s.sending || s.waiting != nil {
-			t.Errorf("without waiting events: sending %v, %d waiting", s.sending, len(s.waiting))
+		if sink.sending || sink.waiting != nil {
+			t.Errorf("without waiting events: sending %v, %d waiting", sink.sending, len(sink.waiting))
 		}
 	})
 }

@@ -1,0 +1,134 @@
+package live
+
+import (
+	"iter"
+	"slices"
+
+	"retwis/internal/cost"
+	"retwis/internal/netpoll"
+	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
+)
+
+// yieldEvery is how many subscribers receive an event before the core is left to others.
+const yieldEvery = 256
+
+// errTooManyOfUser refuses one more subscription of a user to a timeline. Each event takes time for each of them: 50 000 subscriptions of 50 users took
+// longer than the interval between two events.
+var errTooManyOfUser = func() error {
+	err := retwis.Errorf(retwis.CodeRateLimited,
+		"you have too many subscriptions to this timeline: end some of them first, or combine their filters")
+	err.RetryAfterSeconds = retryAfter
+	return err
+}()
+
+// subscribers are the subscribers of a feed. The lock of its partition guards them.
+type subscribers struct {
+	first    []*subscription
+	tail     *tail // those of networks that have many among the first; nil until there is one
+	users    census[retwis.UserID]
+	networks census[ratelimit.Key] // of the first
+}
+
+// census counts subscribers while there are many. It is nil while there are few: of these, nobody can have too many.
+type census[K comparable] map[K]int
+
+// add counts a subscriber that comes or leaves, if there are many.
+func (c census[K]) add(who K, n int) {
+	if c == nil {
+		return
+	}
+	if c[who] += n; c[who] == 0 {
+		delete(c, who)
+	}
+}
+
+// countBy returns a census of subscribers.
+func countBy[K comparable](who func(*subscription) K, all iter.Seq[*subscription]) census[K] {
+	c := census[K]{}
+	for s := range all {
+		c[who(s)]++
+	}
+	return c
+}
+
+// admits reports whether a client may have one more subscription to the timeline. Anonymous clients have a limit for all their timelines together.
+func (l *subscribers) admits(client ratelimit.Client, options Options) bool {
+	if options.MaxOfUser < 0 || client.User <= 0 || l.len() < options.MaxOfUser {
+		return true
+	}
+	if l.users == nil {
+		l.users = countBy((*subscription).user, l.all())
+	}
+	return l.users[client.User] < options.MaxOfUser
+}
+
+// add adds a subscriber: to the first ones if its network has few of them, else to the tail.
+func (l *subscribers) add(s *subscription, options Options) {
+	l.users.add(s.user(), 1)
+	if l.networks == nil && len(l.first) >= options.MaxFirst {
+		l.networks = countBy((*subscription).network, slices.Values(l.first))
+	}
+	if l.networks[s.network()] < options.MaxFirst {
+		l.networks.add(s.network(), 1)
+		s.index = len(l.first)
+		l.first = append(l.first, s)
+		return
+	}
+	if l.tail == nil {
+		l.tail = &tail{hub: s.hub}
+	}
+	l.tail.add(s)
+}
+
+// remove removes a subscriber.
+func (l *subscribers) remove(s *subscription, options Options) {
+	if l.users.add(s.user(), -1); l.len() <= options.MaxOfUser/2 {
+		l.users = nil
+	}
+	if s.tail != nil {
+		s.tail.remove(s)
+		return
+	}
+	l.first = removeAt(l.first, s.index)
+	if l.networks.add(s.network(), -1); len(l.first) < options.MaxFirst/2 {
+		l.networks = nil
+	}
+}
+
+func (l *subscribers) len() int {
+	if l.tail == nil {
+		return len(l.first)
+	}
+	return len(l.first) + l.tail.len()
+}
+
+// all iterates over the subscribers. It holds the lock of the tail while it yields members of it.
+func (l *subscribers) all() iter.Seq[*subscription] {
+	return func(yield func(*subscription) bool) {
+		for _, s := range l.first {
+			if !yield(s) {
+				return
+			}
+		}
+		if l.tail != nil {
+			l.tail.all(yield)
+		}
+	}
+}
+
+// visit calls a function for each subscriber: now for the first ones, and after the earlier visits for the others.
+func (l *subscribers) visit(visit func(*subscription)) {
+	for i, s := range l.first {
+		if i%yieldEvery == yieldEvery-1 {
+			netpoll.Yield()
+		}
+		visit(s)
+	}
+	if l.tail != nil {
+		l.tail.visit(visit)
+	}
+}
+
+func (s *subscription) user() retwis.UserID    { return s.client.User }
+func (s *subscription) network() ratelimit.Key { return cost.NetworkOf(s.client) }

@@ -1,0 +1,127 @@
+package live
+
+import (
+	"sync"
+
+	"retwis/internal/netpoll"
+)
+
+// tailBatch is how many members are visited before the core is left to others.
+const tailBatch = 64
+
+// tail has those subscribers of a feed whose network has many others. The feed hands each event to the first subscribers of each network and
+// goes on; the tail hands it to its members in a goroutine of its own, without the lock of the partition. So the events of other networks, and
+// of other timelines, do not wait until thousands of subscribers have this one.
+type tail struct {
+	hub *Hub
+
+	mu      sync.Mutex
+	members []*subscription
+	queue   []func(*subscription) // visits to all members, in order
+	next    int                   // number of the first visit in the queue
+	running bool                  // a goroutine makes the visits
+}
+
+// add makes s a member from the next visit on.
+func (t *tail) add(s *subscription) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.tail, s.nextVisit, s.index = t, t.next+len(t.queue), len(t.members)
+	t.members = append(t.members, s)
+}
+
+// remove removes a member. A visit to it may be under way.
+func (t *tail) remove(s *subscription) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.members = removeAt(t.members, s.index)
+}
+
+// visit queues a visit to the members. If too many are queued, the members are slow consumers.
+func (t *tail) visit(visit func(*subscription)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.members) == 0 {
+		return
+	}
+	if len(t.queue) >= t.hub.options.QueueLength {
+		t.next += len(t.queue)
+		t.queue = nil
+		visit = (*subscription).disconnectSlow
+	}
+	t.queue = append(t.queue, visit)
+	if !t.running {
+		t.running = true
+		t.hub.wg.Go(t.run)
+	}
+}
+
+// run makes the visits until the queue is empty.
+func (t *tail) run() {
+	var batch [tailBatch]*subscription
+	for visit, number := t.nextVisit(); visit != nil; visit, number = t.nextVisit() {
+		for rest := t.len(); rest > 0; {
+			var n int
+			n, rest = t.last(rest, batch[:])
+			for _, s := range batch[:n] {
+				if s.nextVisit <= number {
+					s.nextVisit = number + 1
+					visit(s)
+				}
+			}
+			clear(batch[:n])
+			netpoll.Yield()
+		}
+	}
+}
+
+// nextVisit removes and returns the first visit of the queue, with its number. It returns nil if there is none; the calling goroutine must then exit.
+func (t *tail) nextVisit() (func(*subscription), int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.queue) == 0 {
+		t.queue, t.running = nil, false
+		return nil, 0
+	}
+	visit := t.queue[0]
+	t.queue[0] = nil
+	t.queue = t.queue[1:]
+	t.next++
+	return visit, t.next - 1
+}
+
+// last copies the last ones of the first rest members, as many as fit. It returns how many these are, and how many are before them. The place of a member
+// that leaves is taken by the last one. So those that come from the end to the start miss no member, and may find one again.
+func (t *tail) last(rest int, batch []*subscription) (n, before int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rest = min(rest, len(t.members))
+	n = copy(batch, t.members[max(0, rest-len(batch)):rest])
+	return n, rest - n
+}
+
+// all yields the members. It holds the lock meanwhile.
+func (t *tail) all(yield func(*subscription) bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range t.members {
+		if !yield(s) {
+			return
+		}
+	}
+}
+
+func (t *tail) len() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.members)
+}
+
+// removeAt removes a subscription from a list in which each knows its index. The last one takes its place.
+func removeAt(list []*subscription, index int) []*subscription {
+	last := len(list) - 1
+	list[index] = list[last]
+	list[index].index = index
+	list[last] = nil
+	return list[:last]
+}

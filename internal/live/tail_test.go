@@ -1,0 +1,235 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
+)
+
+func subscribeFrom(t *testing.T, h *Hub, address string, timeline retwis.TimelineID, after retwis.Cursor) *reader {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	client := ratelimit.Client{Address: netip.MustParseAddr(address)}
+	s, err := h.Subscribe(cost.With(ctx, cost.NewMeter(cost.Options{Client: client})), timeline, after)
+	if err != nil {
+		t.Fatalf("Subscribe: %v", err)
+	}
+	return &reader{Subscription: s, t: t, close: cancel, cursor: after}
+}
+
+func withTail(t *testing.T, first int, members int) *subscribers {
+	t.Helper()
+	h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{MaxFirst: first})
+	t.Cleanup(h.wg.Wait)
+	l := &subscribers{}
+	for range members {
+		l.add(newSubscription(t.Context(), h, nil), h.options)
+	}
+	return l
+}
+
+func TestTail_TheFirstOfEachNetworkAreNotInIt(t *testing.T) {
+	t.Parallel()
+	h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{MaxFirst: 3})
+	l := &subscribers{}
+	join := func(network byte) *subscription {
+		s := newSubscription(t.Context(), h, nil)
+		s.client.Address = netip.AddrFrom4([4]byte{192, 0, 2, network})
+		l.add(s, h.options)
+		return s
+	}
+	inTail := func(s *subscription) bool { return s.tail != nil }
+	var large, small []*subscription
+	for range 10 {
+		large = append(large, join(1))
+	}
+	for n := range byte(5) {
+		small = append(small, join(2), join(3+n))
+	}
+	if n := slices.IndexFunc(large, inTail); n != 3 {
+		t.Errorf("subscription %d of a large network is the first in the tail, want 3", n)
+	}
+	if got := slices.DeleteFunc(small, func(s *subscription) bool { return !inTail(s) }); len(got) != 2 || got[0].network() != large[0].network() && got[0].client.Address.As4()[3] != 2 {
+		t.Errorf("%d subscriptions of small networks are in the tail, want two of the network with five", len(got))
+	}
+	l.remove(large[0], h.options)
+	if inTail(join(1)) || !inTail(join(1)) {
+		t.Error("a new subscription does not take the place of one that ended")
+	}
+	for _, s := range slices.Collect(l.all()) {
+		l.remove(s, h.options)
+	}
+	if l.len() != 0 || len(l.networks) != 0 {
+		t.Errorf("%d subscribers and %d networks remain", l.len(), len(l.networks))
+	}
+}
+
+// Attack: 20 000 subscriptions of one network to the public timeline. Each event went to all of them before the next one, and before the events of other timelines.
+func TestTail_DelaysNoOtherSubscriber(t *testing.T) {
+	t.Parallel()
+	l := withTail(t, 2, 1000)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var mu sync.Mutex
+	var late int
+	for n := range 3 {
+		early := 0
+		l.visit(func(s *subscription) {
+			if s.tail == nil {
+				early++
+				return
+			}
+			if n == 0 && s.index == 0 {
+				close(entered)
+				<-leave
+			}
+			mu.Lock()
+			late++
+			mu.Unlock()
+		})
+		if early != 2 {
+			t.Errorf("visit %d reached %d of the first subscribers before it returned, want 2", n, early)
+		}
+		if n == 0 {
+			<-entered
+		}
+	}
+	close(leave)
+	l.tail.hub.wg.Wait()
+	if late != 3*998 {
+		t.Errorf("%d visits to the tail, want %d", late, 3*998)
+	}
+}
+
+// Each member has every visit from when it joins until it leaves, once and in order, while others come and go.
+func TestTail_VisitsEachMemberOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		l := withTail(t, -1, 300)
+		visited := map[*subscription][]int{}
+		var mu sync.Mutex
+		joined, left := map[*subscription]int{}, map[*subscription]int{}
+		for s := range l.all() {
+			joined[s] = 0
+		}
+		const visits = 200
+		for n := range visits {
+			l.visit(func(s *subscription) {
+				mu.Lock()
+				defer mu.Unlock()
+				visited[s] = append(visited[s], n)
+			})
+			for range rand.N(4) {
+				all := slices.Collect(l.all())
+				s := all[rand.N(len(all))]
+				l.remove(s, l.tail.hub.options)
+				left[s] = n + 1
+				s = newSubscription(t.Context(), l.tail.hub, nil)
+				l.add(s, l.tail.hub.options)
+				joined[s] = n + 1
+			}
+			if n%10 == 0 {
+				time.Sleep(time.Duration(rand.N(200)) * time.Microsecond)
+			}
+		}
+		l.tail.hub.wg.Wait()
+		for s, from := range joined {
+			got := visited[s]
+			for i, n := range got {
+				if n != from+i {
+					t.Fatalf("a member that joined at visit %d had the visits %v", from, got)
+				}
+			}
+			end, gone := left[s]
+			if gone && from+len(got) > end || !gone && from+len(got) != visits {
+				t.Fatalf("a member that was there from visit %d to %d of %d had %d", from, end, visits, len(got))
+			}
+		}
+		if len(slices.Collect(l.all())) != 300 {
+			t.Fatal("the number of members is wrong")
+		}
+	}
+}
+
+// A tail that falls behind by as many events as may wait for a subscriber ends its subscriptions, which resume.
+func TestTail_EndsWhenItIsTooFarBehind(t *testing.T) {
+	t.Parallel()
+	l := withTail(t, -1, 100)
+	l.tail.hub.options.QueueLength = 4
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	for range 6 {
+		l.visit(func(s *subscription) {
+			once.Do(func() {
+				close(entered)
+				<-leave
+			})
+		})
+		<-entered
+	}
+	close(leave)
+	l.tail.hub.wg.Wait()
+	for s := range l.all() {
+		if !errors.Is(s.reason, retwis.ErrSlowConsumer) || s.ctx.Err() == nil {
+			t.Fatalf("a member that is too far behind ended with %v", s.reason)
+		}
+	}
+	later := newSubscription(t.Context(), l.tail.hub, nil)
+	l.add(later, l.tail.hub.options)
+	visited := false
+	l.visit(func(s *subscription) { visited = visited || s == later })
+	l.tail.hub.wg.Wait()
+	if !visited || later.reason != nil {
+		t.Errorf("a member that joined afterwards: visited %v, ended with %v", visited, later.reason)
+	}
+}
+
+// A subscriber in the tail has the same events as one among the first, also the reset for its own filter.
+func TestTail_HasTheSameEvents(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		h.options.MaxFirst = 1
+		var all []*reader
+		for _, address := range []string{"192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2"} {
+			r := subscribeFrom(t, h, address, alice, "")
+			r.want("caught up 0")
+			all = append(all, r)
+		}
+		var viewers []*reader // the second one is in the tail
+		for range 2 {
+			r := subscribeAs(t, h, retwis.Subscriber{User: 7}, alice, "")
+			r.want("caught up 0")
+			viewers = append(viewers, r)
+		}
+		want := func(rest []*reader, events ...string) {
+			t.Helper()
+			for _, r := range rest {
+				r.want(events...)
+			}
+		}
+		db.push(alice)
+		db.push(alice)
+		want(all, "+1", "+2")
+		want(viewers, "+1", "+2")
+		db.raiseFilter(7, alice)
+		want(all)
+		want(viewers, "HISTORY_CHANGED")
+		db.push(alice)
+		want(all, "+3")
+		want(viewers, "+3")
+		all[1].close()
+		all[1].want("closed")
+		db.push(alice)
+		all[2].want("+4")
+		subscribeFrom(t, h, "192.0.2.1", alice, all[1].cursor).want("+4", "caught up 1")
+	})
+}
