@@ -66,7 +66,7 @@ type group struct {
 	groups   *Groups
 	key      groupKey
 	clients  map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
-	networks map[netip.Prefix]int          // of the members, with their number; guarded by groups.mu
+	networks map[netip.Prefix]groupNetwork // of the members; guarded by groups.mu
 	limits   atomic.Bool                   // some client had no budget left
 	queues   []queue
 	joined   int // members that have ever joined, which take the queues in turn; guarded by groups.mu
@@ -82,6 +82,12 @@ type groupClient struct {
 	joined  int    // members that have ever joined; each is named by its number
 	limited error  // why subscriptions end: the client had no budget left
 	ending  int    // number of the last member that ends for this reason
+}
+
+// groupNetwork is a network with members of a group.
+type groupNetwork struct {
+	members int
+	queued  []network // in each queue of the group
 }
 
 // NewGroups returns groups that render until ctx is done, and send within some shares.
@@ -130,7 +136,7 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 		g.ofClient[client.Key()]++
 	}
 	if found == nil {
-		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]int{}}
+		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
 		g.byKey[key] = found
 		found.queues = make([]queue, 1)
 		if key.viewer == 0 && key.client == (ratelimit.Key{}) {
@@ -144,11 +150,16 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	c.members++
 	c.joined++
 	found.clients[client.Key()] = c
-	found.networks[ratelimit.NetworkOf(client.Address)]++
+	of := found.networks[ratelimit.NetworkOf(client.Address)]
+	if of.queued == nil {
+		of.queued = make([]network, len(found.queues))
+	}
+	of.members++
+	found.networks[ratelimit.NetworkOf(client.Address)] = of
 	found.joined++
 	chosen := found.joined % len(found.queues)
 	m.to, m.client, m.group, m.number = to, client, found, c.joined
-	m.queue, m.lane = &found.queues[chosen], &c.lanes[chosen]
+	m.queue, m.network, m.lane = &found.queues[chosen], &of.queued[chosen], &c.lanes[chosen]
 	return nil
 }
 
@@ -157,7 +168,10 @@ func (g *group) leave(client ratelimit.Client) {
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
 	key, network := client.Key(), ratelimit.NetworkOf(client.Address)
-	if g.networks[network]--; g.networks[network] == 0 {
+	if of := g.networks[network]; of.members > 1 {
+		of.members--
+		g.networks[network] = of
+	} else {
 		delete(g.networks, network)
 	}
 	if c := g.clients[key]; c.members > 1 {

@@ -38,7 +38,8 @@ type Recipient interface {
 type Member struct {
 	group   *group
 	queue   *queue
-	lane    *lane // of the client, in the queue
+	network *network // of the client, in the queue
+	lane    *lane    // of the client
 	to      Recipient
 	filter  func(retwis.Event) retwis.Event // nil without one
 	pending atomic.Int32

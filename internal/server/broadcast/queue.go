@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	turnEvents  = 32  // events that a client may send before the next client has its turn, and a group before the next group
-	maxBatch    = 256 // events that are taken from the lanes at once
-	maxKeptLane = 4   // capacity of the largest slice that an empty lane keeps: most lanes have one event at a time
+	turnEvents  = 32 // events that a network may send before the next network has its turn, and a group before the next group
+	maxBatch    = 64 // events that are taken from the lanes at once
+	maxKeptLine = 4  // capacity of the largest slice that an empty line keeps: most lanes have one event at a time
 )
 
 // queue is a render queue of a group: ordered events, and a goroutine while there are any. Each member uses one of the group's
-// queues. Clients take turns, so that one with many subscriptions does not delay the others.
+// queues. Networks take turns, and so do the clients of a network, so that one with many subscriptions does not delay the others.
 type queue struct {
-	mu          sync.Mutex
-	first, last *lane // the lanes with events, in the order of their turns
-	running     bool
+	mu       sync.Mutex
+	networks line[*network] // those with events
+	running  bool
 
 	turn *cost.Turn // of the running goroutine, to send: see [group.takeTurn]; nil without one
 
@@ -29,10 +29,35 @@ type queue struct {
 	}
 }
 
+// network holds the lanes with events of the clients of one network.
+type network struct{ lanes line[*lane] }
+
 // lane holds the events that wait for the members of one client.
-type lane struct {
-	waiting []queued
-	next    *lane
+type lane struct{ line[queued] }
+
+// line holds what waits for its turn, in order.
+type line[T any] struct{ waiting []T }
+
+func (l *line[T]) add(one T) { l.waiting = append(l.waiting, one) }
+
+// drop removes the first n.
+func (l *line[T]) drop(n int) {
+	clear(l.waiting[:n])
+	switch {
+	case n < len(l.waiting):
+		l.waiting = l.waiting[n:]
+	case cap(l.waiting) <= maxKeptLine:
+		l.waiting = l.waiting[:0]
+	default:
+		l.waiting = nil
+	}
+}
+
+// next removes and returns the first one. There must be one.
+func (l *line[T]) next() T {
+	one := l.waiting[0]
+	l.drop(1)
+	return one
 }
 
 // queued is an event for a member. Without an event it is the end of the subscription.
@@ -44,8 +69,8 @@ type queued struct {
 func (q *queue) push(e queued) {
 	q.mu.Lock()
 	l := e.to.lane
-	if l.waiting = append(l.waiting, e); len(l.waiting) == 1 {
-		q.enterLocked(l)
+	if l.add(e); len(l.waiting) == 1 {
+		q.enterLocked(e.to.network, l)
 	}
 	start := !q.running
 	q.running = true
@@ -55,14 +80,11 @@ func (q *queue) push(e queued) {
 	}
 }
 
-// enterLocked makes a lane the last one to have a turn.
-func (q *queue) enterLocked(l *lane) {
-	if q.first == nil {
-		q.first = l
-	} else {
-		q.last.next = l
+// enterLocked makes a lane the last one of its network to have a turn.
+func (q *queue) enterLocked(n *network, l *lane) {
+	if n.lanes.add(l); len(n.lanes.waiting) == 1 {
+		q.networks.add(n)
 	}
-	q.last = l
 }
 
 // run empties the queue.
@@ -93,20 +115,19 @@ func (q *queue) run() {
 func (q *queue) take(batch []queued) []queued {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.first != nil && len(batch) < maxBatch {
-		l := q.first
-		q.first, l.next = l.next, nil
-		n := min(len(l.waiting), turnEvents)
-		batch = append(batch, l.waiting[:n]...)
-		clear(l.waiting[:n])
-		switch {
-		case n < len(l.waiting):
-			l.waiting = l.waiting[n:]
-			q.enterLocked(l)
-		case cap(l.waiting) <= maxKeptLane:
-			l.waiting = l.waiting[:0]
-		default:
-			l.waiting = nil
+	for len(q.networks.waiting) > 0 && len(batch) < maxBatch {
+		of := q.networks.next()
+		for room := turnEvents; room > 0 && len(of.lanes.waiting) > 0; {
+			l := of.lanes.next()
+			n := min(len(l.waiting), room)
+			batch = append(batch, l.waiting[:n]...)
+			room -= n
+			if l.drop(n); len(l.waiting) > 0 {
+				of.lanes.add(l)
+			}
+		}
+		if len(of.lanes.waiting) > 0 {
+			q.networks.add(of)
 		}
 	}
 	if len(batch) == 0 {

@@ -25,13 +25,29 @@ func (*recipient) Ended(error)                 {}
 
 func TestQueue_ClientsTakeTurns(t *testing.T) {
 	t.Parallel()
+	of := &network{}
+	testTurns(t, of, of, 1, 1)
+}
+
+// Attack: each of 200 users of a network had 100 subscriptions. A subscriber of another network had its turn after all of them.
+func TestQueue_NetworksTakeTurns(t *testing.T) {
+	t.Parallel()
+	testTurns(t, &network{}, &network{}, 20, 1)
+}
+
+// testTurns queues three events for 100 members of each of some clients of one network, then two for the member of a client of another one. It requires
+// that the latter are delivered after a number of turns.
+func testTurns(t *testing.T, of, ofLast *network, clients, turns int) {
+	t.Helper()
 	q := &queue{running: true} // by this test
-	heavy, light := &lane{}, &lane{}
 	var members []*Member
-	for range 100 {
-		members = append(members, &Member{queue: q, lane: heavy})
+	for range clients {
+		heavy := &lane{}
+		for range 100 {
+			members = append(members, &Member{queue: q, network: of, lane: heavy})
+		}
 	}
-	last := &Member{queue: q, lane: light}
+	last := &Member{queue: q, network: ofLast, lane: &lane{}}
 	events := []retwis.Event{&retwis.Advanced{Cursor: "1"}, &retwis.Advanced{Cursor: "2"}, &retwis.Advanced{Cursor: "3"}}
 	for _, e := range events {
 		for _, m := range members {
@@ -48,9 +64,9 @@ func TestQueue_ClientsTakeTurns(t *testing.T) {
 	if len(order) != len(events)*len(members)+2 || q.running {
 		t.Fatalf("%d events were delivered; running: %t", len(order), q.running)
 	}
-	ofLast := slices.IndexFunc(order, func(e queued) bool { return e.to == last })
-	if ofLast != turnEvents || order[ofLast+1].to != last || order[ofLast+1].event != events[1] {
-		t.Errorf("the events of a client with one subscription come at %d, want %d", ofLast, turnEvents)
+	at := slices.IndexFunc(order, func(e queued) bool { return e.to == last })
+	if at != turns*turnEvents || order[at+1].to != last || order[at+1].event != events[1] {
+		t.Errorf("the events of a client with one subscription come at %d, want %d", at, turns*turnEvents)
 	}
 	next := map[*Member]int{}
 	for _, e := range order {
@@ -66,7 +82,7 @@ func TestMember_FiltersInTheQueue(t *testing.T) {
 	t.Parallel()
 	to := &recipient{}
 	q := &queue{running: true} // by this test
-	m := &Member{group: &group{groups: &Groups{ctx: t.Context(), shares: cost.NewShares()}}, queue: q, lane: &lane{}, to: to}
+	m := &Member{group: &group{groups: &Groups{ctx: t.Context(), shares: cost.NewShares()}}, queue: q, network: &network{}, lane: &lane{}, to: to}
 	var filtered int
 	m.FilterBy(func(e retwis.Event) retwis.Event {
 		if filtered++; e.EventCursor() == "suppressed" {
