@@ -182,10 +182,8 @@ func (e *Executor) Admit(ctx context.Context) error {
 	return err //nolint:wrapcheck // for the client
 }
 
-// Afford reports whether a client has a budget of reads left.
-func (e *Executor) Afford(ctx context.Context) bool {
-	return e.limiter.Check(limits.ClientOf(ctx)) == nil
-}
+// Afford reports whether a client has a budget of reads left, beyond some points.
+func (e *Executor) Afford(ctx context.Context) bool { return e.limiter.Affords(limits.ClientOf(ctx)) }
 
 // delay delays the refusal of a client without budget. Refusals cost the client nothing, so without a delay one that never
 // stops asking would keep the process busy with them. A client that disconnects and connects again does not shorten the delay: its earlier

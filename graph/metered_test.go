@@ -82,6 +82,8 @@ func (b *budget) Check(ratelimit.Client) error {
 	return nil
 }
 
+func (b *budget) Affords(ratelimit.Client) bool { return b.left > 0 }
+
 func (b *budget) CheckDebt(ratelimit.Client) error {
 	if b.left < 0 {
 		return ratelimit.Exceeded(ratelimit.Reads, 7*time.Second)

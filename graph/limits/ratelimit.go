@@ -15,6 +15,8 @@ import (
 type Limiter interface {
 	// Check refuses a client whose budget is used up.
 	Check(client ratelimit.Client) error
+	// Affords reports whether a client has more than a small part of its budget.
+	Affords(client ratelimit.Client) bool
 	// CheckDebt refuses a client whose operations have used more than its budget.
 	CheckDebt(client ratelimit.Client) error
 	// Delay returns how long a client without budget waits for its next refusal.

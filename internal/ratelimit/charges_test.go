@@ -75,6 +75,33 @@ func TestReads_ChargesMakeDebts(t *testing.T) {
 	})
 }
 
+// Attack: a client that always used up what became available had some points in each moment, and was treated as one with a budget.
+func TestAffords_NeedsMoreThanWhatBecomesAvailableInAMoment(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(&memoryStore{full: map[Key]time.Time{}}, Policies{Reads: Rate{Limit: 1000, Period: time.Minute}}, slog.New(slog.DiscardHandler))
+		alice := Client{User: 1}
+		p.Spend(alice, 989)
+		if !p.Affords(alice) {
+			t.Error("a client with 11 points of 1000 affords nothing")
+		}
+		for range 60 {
+			p.Spend(alice, 18)
+			if p.Affords(alice) {
+				t.Fatal("a client that spends all the time affords more")
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Second)
+		if !p.Affords(alice) {
+			t.Error("a client that has paused affords nothing")
+		}
+		if !New(nil, Policies{}, slog.New(slog.DiscardHandler)).Affords(alice) {
+			t.Error("without a limit, a client affords nothing")
+		}
+	})
+}
+
 // Attack: 10 000 subscriptions owed more for their regular checks than the budget, and the rest was free.
 func TestCharge_TellsWhenTheDebtIsAtItsBound(t *testing.T) {
 	t.Parallel()

@@ -76,6 +76,12 @@ func (l *Limiter) Check(client Client) error { return l.check(client, 1) }
 // has waited since, does not begin then.
 func (l *Limiter) CheckDebt(client Client) error { return l.check(client, 0) }
 
+// Affords reports whether a client has more than a hundredth of its budget of reads. One that always uses up what becomes available has some
+// points in each moment.
+func (l *Limiter) Affords(client Client) bool {
+	return !l.policies.Reads.Limited() || l.reads.wait(client.Key(), max(l.policies.Reads.Limit/100, 1)) <= 0
+}
+
 // check refuses a client that cannot take a cost.
 func (l *Limiter) check(client Client, cost int) error {
 	if !l.policies.Reads.Limited() {

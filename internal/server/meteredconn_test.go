@@ -147,7 +147,7 @@ func TestServer_PausesReadsWithoutBudget(t *testing.T) {
 	})
 }
 
-// Attack: websockets of a network without budget send a ping a second each, which nobody pays for.
+// Attack: websockets of a network without budget send parts of a message all the time, which nobody pays for.
 func TestServer_ClosesConnectionsOfSmallReadsWithoutBudget(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
@@ -159,15 +159,16 @@ func TestServer_ClosesConnectionsOfSmallReadsWithoutBudget(t *testing.T) {
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		h.Backend.Spent.Store(&spent)
 		const slowReads = 50
-		pings := 0
-		for ; pings < 2*slowReads; pings++ {
-			time.Sleep(time.Second)
-			if _, err := c.Write([]byte{0x89, 0x80, 0, 0, 0, 0}); err != nil {
+		parts := 0
+		for frame := byte(0x01); parts < 2*slowReads; parts++ {
+			time.Sleep(200 * time.Millisecond)
+			if _, err := c.Write([]byte{frame, 0x81, 0, 0, 0, 0, ' '}); err != nil {
 				break
 			}
+			frame = 0x00
 		}
-		if pings < slowReads || pings == 2*slowReads {
-			h.Errorf("the websocket was closed after %d pings, want %d or a few more", pings, slowReads)
+		if parts < slowReads || parts == 2*slowReads {
+			h.Errorf("the websocket was closed after %d parts, want %d or a few more", parts, slowReads)
 		}
 	})
 }

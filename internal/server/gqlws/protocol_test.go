@@ -274,6 +274,58 @@ func TestProtocol_DropsSilentClients(t *testing.T) {
 	})
 }
 
+// Attack: 1700 websockets of a network without budget send a message a second each. Each packet wakes the process, also while it does not read.
+func TestProtocol_EndsSocketsThatSendWithoutBudget(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		const atOnce, every = 5, 15 * time.Second // beside the answers to the pings of the server
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		for what, send := range map[string]func(c *servertest.Socket) error{
+			"a ping frame": func(c *servertest.Socket) error { return c.WS.WriteMessage(websocket.PingMessage, nil) },
+			"a ping": func(c *servertest.Socket) error {
+				return c.WS.WriteMessage(websocket.TextMessage, []byte(`{"type":"ping"}`))
+			},
+			"a pong": func(c *servertest.Socket) error {
+				return c.WS.WriteMessage(websocket.TextMessage, []byte(`{"type":"pong"}`))
+			},
+			"the end of no operation": func(c *servertest.Socket) error {
+				return c.WS.WriteMessage(websocket.TextMessage, []byte(`{"type":"complete","id":"none"}`))
+			},
+		} {
+			h.Backend.Spent.Store(nil)
+			c := h.Ready("")
+			closed := make(chan error, 1)
+			go func() {
+				for {
+					if _, _, err := c.WS.ReadMessage(); err != nil {
+						closed <- err
+						return
+					}
+				}
+			}()
+			h.Backend.Spent.Store(&spent)
+			start := time.Now()
+			for range 20 {
+				if err := send(c); err != nil {
+					h.Fatalf("%s each 15 seconds: %v", what, err)
+				}
+				time.Sleep(every)
+			}
+			if took := time.Since(start); took > 20*every {
+				h.Errorf("%s each 15 seconds: %v passed", what, took)
+			}
+			sent := 0
+			for ; sent < 3*atOnce && send(c) == nil; sent++ {
+				time.Sleep(time.Second)
+			}
+			if err := <-closed; !websocket.IsCloseError(err, websocket.CloseTryAgainLater) || sent < atOnce || sent > atOnce+2 {
+				h.Errorf("%s each second: the websocket ended after %d, with %v", what, sent, err)
+			}
+			_ = c.WS.Close()
+		}
+	})
+}
+
 // Attack: messages and connections that start nothing are free.
 func TestProtocol_ChargesWhatStartsNothing(t *testing.T) {
 	t.Parallel()

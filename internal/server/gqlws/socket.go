@@ -122,6 +122,14 @@ func (s *socket) payCompressed(bytes int) bool {
 	return s.handler.Runner.Admit(s.ctx, bytes, 0, cost.Inflated(bytes)) == nil
 }
 
+// payFor charges the client for a message that starts nothing.
+func (s *socket) payFor(text []byte) {
+	s.handler.Runner.Executor.Spend(s.ctx, cost.Message(len(text)))
+}
+
+// affords reports whether the client has a budget left.
+func (s *socket) affords() bool { return s.handler.Runner.Executor.Afford(s.ctx) }
+
 // Turn implements [wsconn.Turns].
 func (s *socket) Turn() (done func()) {
 	return s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx)).End
@@ -150,18 +158,23 @@ func (s *socket) handle(text []byte) {
 	case "connection_init":
 		s.initialise(m)
 	case "ping":
-		s.handler.Runner.Pay(s.ctx, cost.Message(len(text)))
 		if s.conn.Pinged() {
+			s.payFor(text)
 			s.conn.Send(pongMessage(m.Payload))
 		}
 	case "pong":
-		s.handler.Runner.Pay(s.ctx, cost.Message(len(text)))
-		s.conn.Pinged()
+		if s.conn.Pinged() {
+			s.payFor(text)
+		}
 	case "subscribe":
 		s.subscribe(m)
 	case "complete":
 		s.complete(*m.ID)
-		s.handler.Runner.Pay(s.ctx, cost.Message(len(text)))
+		if s.affords() {
+			s.payFor(text)
+		} else {
+			s.conn.Pinged()
+		}
 	}
 }
 

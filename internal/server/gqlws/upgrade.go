@@ -118,6 +118,7 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 		key: clients.KeyOf(ctx),
 	}
 	conn.ChargeCompressed(s.payCompressed)
+	conn.Afford(s.affords)
 	conn.TakeTurns(s)
 	if !h.Registry.Serve(s, s.serve) {
 		s.release()

@@ -14,7 +14,7 @@ import (
 type Executor interface {
 	// Admit refuses a client whose budget of reads is used up, after a delay.
 	Admit(ctx context.Context) error
-	// Afford reports whether the client has a budget of reads left.
+	// Afford reports whether the client has a budget of reads left, beyond some points.
 	Afford(ctx context.Context) bool
 	// Spend charges the client for what the transport did without executing an operation.
 	Spend(ctx context.Context, points int)

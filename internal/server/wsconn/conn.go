@@ -19,6 +19,8 @@ const (
 	discardPause   = 50 * time.Millisecond
 	discardBytes   = 8 << 10
 	maxPings       = 20 // at once
+	maxUnpaid      = 5  // the same without budget
+	unpaidEvery    = 8 * time.Second
 )
 
 // Conn is one websocket: it reads messages and writes frames. Sending never waits: what
@@ -62,6 +64,7 @@ type Conn struct {
 	account  Account            // of the bytes that wait for the client
 	arrivals Account            // of the large message that is arriving
 	turns    Turns              // of pongs and compression; nil if they do not wait
+	afford   func() bool        // whether the client has a budget left; nil if it needs none
 	cancel   context.CancelFunc // ends what runs for the connection, once it starts to close
 }
 
@@ -133,19 +136,25 @@ func (c *Conn) answer(ping string) {
 	c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(ping)}, false)
 }
 
+// Afford sets a function that reports whether the client has a budget left.
+func (c *Conn) Afford(afford func() bool) { c.afford = afford }
+
 // Pinged counts a ping, or another message that starts nothing. A client may send [maxPings] of them at once, and one per
-// second. If it sends more, Pinged closes the connection and reports false.
+// second; without budget [maxUnpaid], and one each [unpaidEvery]: each packet wakes the process, whether it is read or not. If it sends more, Pinged
+// closes the connection and reports false.
 func (c *Conn) Pinged() bool {
+	most, every, code, reason := maxPings, time.Second, websocket.ClosePolicyViolation, "too many pings"
+	if c.afford != nil && !c.afford() {
+		most, every, code, reason = maxUnpaid, unpaidEvery, CodeTryAgainLater, "the rate limit is used up"
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
-	if more := int(now.Sub(c.pinged) / time.Second); more > 0 {
-		c.pings, c.pinged = min(c.pings+more, maxPings), now
-	}
+	more := int(time.Since(c.pinged) / every)
+	c.pings, c.pinged = min(c.pings+more, most), c.pinged.Add(time.Duration(more)*every)
 	if c.pings--; c.pings >= 0 {
 		return true
 	}
-	c.refuseLocked(websocket.ClosePolicyViolation, "too many pings")
+	c.refuseLocked(code, reason)
 	return false
 }
 
