@@ -25,8 +25,9 @@ const (
 	firstReads    = 5                      // of a new connection: it pays for one request, whose header may arrive in many pieces
 	freeReadEvery = 15 * time.Second       // for each of them, until it is free again: a network may have 10 000 websockets, which answer pings
 	readPause     = 100 * time.Millisecond // before the next read, for a network without budget
-	smallestRead  = 256                    // bytes; smaller ones are as bad
-	slowReads     = 50                     // smallest reads with such a pause, after which a connection is closed; larger ones count less
+	slowReads     = 5                      // small reads with such a pause, after which a connection is closed; those of at least manyBytes count less
+	manyBytes     = 256                    // of such a read: a body that arrives in packets of the internet has more
+	manySlowReads = 400                    // reads of nearly smallRead bytes after which a connection is closed
 	firstLine     = 64                     // bytes of the first line of a request without its target, and of fields that net/http removes
 )
 
@@ -50,7 +51,7 @@ type meteredConn struct {
 	free    atomic.Int32 // small reads
 	freedAt time.Time
 	pause   time.Duration // before the next read
-	slow    int           // small reads since the network had a budget, weighted by how small they were
+	slow    int           // small reads since the network had a budget, weighted by how small they were, up to manySlowReads
 }
 
 func newMeteredConn(conn net.Conn, executor operation.Executor, shares *cost.Shares, networks *connections) *meteredConn {
@@ -151,15 +152,25 @@ func (c *meteredConn) readLittle(n int) {
 		c.addFree(more)
 		c.freedAt = now
 	}
+	if c.free.Load() > 1 && !c.affords() {
+		c.free.Store(1)
+	}
 	if c.free.Load() > 0 {
 		c.free.Add(-1)
 		return
 	}
 	c.spend(cost.PerSmallRead)
 	c.pauseWithoutBudget()
-	if c.pause == 0 {
+	switch {
+	case c.pause == 0:
 		c.slow = 0
-	} else if c.slow += smallRead / max(n, smallestRead); c.slow > slowReads*smallRead/smallestRead {
+		return
+	case n < manyBytes:
+		c.slow += manySlowReads / slowReads
+	default:
+		c.slow += smallRead / n
+	}
+	if c.slow > manySlowReads {
 		_ = c.Conn.Close()
 	}
 }
@@ -187,9 +198,15 @@ func (c *meteredConn) spend(points int) {
 
 // pauseWithoutBudget delays the next read if the budget of the client is used up.
 func (c *meteredConn) pauseWithoutBudget() {
-	if client := c.client.Load(); client != nil && !c.executor.Afford(from(*client)) {
+	if !c.affords() {
 		c.pause = readPause
 	}
+}
+
+// affords reports whether the client, if there is one, has a budget left.
+func (c *meteredConn) affords() bool {
+	client := c.client.Load()
+	return client == nil || c.executor.Afford(from(*client))
 }
 
 // from returns the context of what a network causes outside of requests.

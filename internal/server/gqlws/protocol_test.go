@@ -278,7 +278,7 @@ func TestProtocol_DropsSilentClients(t *testing.T) {
 func TestProtocol_EndsSocketsThatSendWithoutBudget(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {
-		const atOnce, every = 5, 15 * time.Second // beside the answers to the pings of the server
+		const atOnce, every = 3, 30 * time.Second // beside the answers to the pings of the server
 		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
 		for what, send := range map[string]func(c *servertest.Socket) error{
 			"a ping frame": func(c *servertest.Socket) error { return c.WS.WriteMessage(websocket.PingMessage, nil) },
@@ -307,12 +307,12 @@ func TestProtocol_EndsSocketsThatSendWithoutBudget(t *testing.T) {
 			start := time.Now()
 			for range 20 {
 				if err := send(c); err != nil {
-					h.Fatalf("%s each 15 seconds: %v", what, err)
+					h.Fatalf("%s each %v: %v", what, every, err)
 				}
 				time.Sleep(every)
 			}
 			if took := time.Since(start); took > 20*every {
-				h.Errorf("%s each 15 seconds: %v passed", what, took)
+				h.Errorf("%s each %v: %v passed", what, every, took)
 			}
 			sent := 0
 			for ; sent < 3*atOnce && send(c) == nil; sent++ {

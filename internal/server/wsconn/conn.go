@@ -18,9 +18,9 @@ const (
 	lingerWait     = 2 * time.Second
 	discardPause   = 50 * time.Millisecond
 	discardBytes   = 8 << 10
-	maxPings       = 20 // at once
-	maxUnpaid      = 5  // the same without budget
-	unpaidEvery    = 8 * time.Second
+	maxPings       = 20               // at once
+	maxUnpaid      = 3                // the same without budget
+	unpaidEvery    = 30 * time.Second // beside the answers to the pings of the server
 )
 
 // Conn is one websocket: it reads messages and writes frames. Sending never waits: what
@@ -45,6 +45,7 @@ type Conn struct {
 	restEnds bool          // rest was the close frame
 	readDone bool          // the client has sent its close frame
 	refused  bool          // the connection closes because of what the client has sent
+	asked    bool          // the server has sent a ping, which is not answered
 	queued   int           // bytes in queue, overhead included, without an oversized frame
 	oversize int           // bytes of an oversized frame in queue
 	inWrite  int           // bytes that the writer goroutine is writing
@@ -86,11 +87,11 @@ func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Accoun
 		c.direct = newDirectWriter(c.wire.Conn)
 	}
 	ws.SetPongHandler(func(data string) error {
-		c.controlArrived(data)
+		c.controlArrived(data, c.answered())
 		return nil
 	})
 	ws.SetPingHandler(func(data string) error {
-		if c.controlArrived(data) {
+		if c.controlArrived(data, false) {
 			c.wire.before = func() { c.answer(data) }
 		}
 		return nil
@@ -106,10 +107,11 @@ func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Accoun
 	return c
 }
 
-// controlArrived counts the frame of a ping or pong. It reports false if there were too many. Their bytes then count as those of a message.
-func (c *Conn) controlArrived(data string) bool {
+// controlArrived counts the frame of a ping or pong, unless the server has asked for it. It reports false if there were too many. Their bytes then count
+// as those of a message.
+func (c *Conn) controlArrived(data string, asked bool) bool {
 	c.alive()
-	if !c.Pinged() {
+	if !asked && !c.Pinged() {
 		return false
 	}
 	c.wire.control(len(data))
@@ -365,9 +367,19 @@ func (c *Conn) Tick(now time.Time) bool {
 		return false // pongs between the fragments of a message would keep its memory for ever
 	case !now.Before(c.pingAt):
 		c.pingAt = now.Add(c.shared.PingEvery)
+		c.asked = true
 		c.pushLocked(Frame{Kind: websocket.PingMessage}, false)
 	}
 	return true
+}
+
+// answered reports whether a pong is the first one after a ping of the server.
+func (c *Conn) answered() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	asked := c.asked
+	c.asked = false
+	return asked
 }
 
 // QueuedBytes returns how many bytes wait for the reader.
