@@ -20,6 +20,7 @@ import (
 	"retwis/internal/ratelimit"
 	"retwis/internal/seed"
 	"retwis/internal/server"
+	"retwis/internal/server/clients"
 	"retwis/internal/store/rdb"
 	"retwis/web"
 )
@@ -76,7 +77,11 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	log, db, metrics := n.log, n.store, n.operators.registry
 
 	// Build the parts, each from the ones before it.
-	accounts, err := auth.NewAccounts(db.Accounts, db.Sessions, auth.Options{Log: log})
+	shares := cost.NewShares()
+	shares.Register(metrics)
+	accounts, err := auth.NewAccounts(db.Accounts, db.Sessions, auth.Options{Log: log, Turn: func(ctx context.Context) (func(), error) {
+		return shares.Hash(ctx, clients.ClientOf(ctx))
+	}})
 	if err != nil {
 		return fmt.Errorf("prepare accounts: %w", err)
 	}
@@ -86,8 +91,6 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	}
 	limiter := ratelimit.New(db.Limits, c.rates(), log)
 	limiter.Register(metrics)
-	shares := cost.NewShares()
-	shares.Register(metrics)
 	watching := live.Options{Node: rand.Text(), Shares: shares, Metrics: metrics}
 	if c.RateLimits == "off" {
 		watching.MaxOfUser = -1

@@ -59,7 +59,12 @@ type Options struct {
 	Hash           HashParameters // of new hashes; by default 19 MiB, 2 passes, 1 lane
 	ParallelHashes int            // concurrent hashes; by default half the cores
 	WaitingHashes  int            // hashes that may wait, by default 64; further logins are RATE_LIMITED
-	Log            *slog.Logger
+
+	// Turn waits until a hash may be computed for the request of a context. The returned function is called afterwards. By default no hash waits, except
+	// for others.
+	Turn func(ctx context.Context) (done func(), err error)
+
+	Log *slog.Logger
 }
 
 // Accounts registers and authenticates users. It applies the rules for usernames and
@@ -105,7 +110,7 @@ func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Acco
 	}
 	return &Accounts{
 		store: store, sessions: sessions,
-		hasher: newHasher(opts.Hash, opts.ParallelHashes, opts.WaitingHashes),
+		hasher: newHasher(opts.Hash, opts.ParallelHashes, opts.WaitingHashes, opts.Turn),
 		log:    opts.Log,
 		known:  known,
 	}, nil

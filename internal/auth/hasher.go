@@ -22,11 +22,15 @@ type hasher struct {
 	params  HashParameters
 	running chan struct{} // one element per hash being computed
 	present chan struct{} // one element per hash being computed or waiting
+	turn    func(ctx context.Context) (done func(), err error)
 	derive  func(password, salt []byte, params HashParameters) []byte
 	decoy   passwordHash
 }
 
-func newHasher(params HashParameters, parallel, waiting int) *hasher {
+func newHasher(params HashParameters, parallel, waiting int, turn func(ctx context.Context) (done func(), err error)) *hasher {
+	if turn == nil {
+		turn = func(context.Context) (func(), error) { return func() {}, nil }
+	}
 	// No password matches the decoy, because its key is random. A comparison with it takes
 	// as long as one with a stored hash.
 	decoy := passwordHash{params: params}
@@ -36,6 +40,7 @@ func newHasher(params HashParameters, parallel, waiting int) *hasher {
 		params:  params,
 		running: make(chan struct{}, parallel),
 		present: make(chan struct{}, parallel+waiting),
+		turn:    turn,
 		derive:  argon2id,
 		decoy:   decoy,
 	}
@@ -102,6 +107,11 @@ func (h *hasher) compute(ctx context.Context, password string, with passwordHash
 	if err := ctx.Err(); err != nil { // select may have chosen either
 		return nil, fmt.Errorf("wait for password hashing: %w", err)
 	}
+	done, err := h.turn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("wait for password hashing: %w", err)
+	}
+	defer done()
 	return h.derive([]byte(password), with.salt[:], with.params), nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 func TestHasher_MatchesPasswords(t *testing.T) {
 	t.Parallel()
-	h := newHasher(cheap(), 2, 2)
+	h := newHasher(cheap(), 2, 2, nil)
 	stored, err := h.hash(t.Context(), "correct horse")
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestHasher_MatchesPasswords(t *testing.T) {
 	if h.outdated(stored) {
 		t.Errorf("%s is outdated at once", stored)
 	}
-	if !newHasher(costlier(), 1, 1).outdated(stored) {
+	if !newHasher(costlier(), 1, 1, nil).outdated(stored) {
 		t.Errorf("%s is not outdated with other parameters", stored)
 	}
 }
@@ -35,7 +35,7 @@ func TestHasher_MatchesPasswords(t *testing.T) {
 func TestHasher_BoundsConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(cheap(), 2, 1)
+		h := newHasher(cheap(), 2, 1, nil)
 		atOnce, most := 0, 0
 		release := make(chan struct{})
 		track := make(chan int)
@@ -79,10 +79,27 @@ func TestHasher_BoundsConcurrency(t *testing.T) {
 	})
 }
 
+func TestHasher_TakesTurns(t *testing.T) {
+	t.Parallel()
+	var turns, ended int
+	var refused error
+	h := newHasher(cheap(), 1, 1, func(context.Context) (func(), error) {
+		turns++
+		return func() { ended++ }, refused
+	})
+	if _, err := h.hash(t.Context(), "password"); err != nil || turns != 1 || ended != 1 {
+		t.Errorf("%v after %d turns, of which %d ended", err, turns, ended)
+	}
+	refused = context.Canceled
+	if _, err := h.hash(t.Context(), "password"); !errors.Is(err, refused) || ended != 1 || len(h.running) != 0 {
+		t.Errorf("without a turn: %v; %d ended, %d run", err, ended, len(h.running))
+	}
+}
+
 func TestHasher_StopsWaitingWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHasher(cheap(), 1, 1)
+		h := newHasher(cheap(), 1, 1, nil)
 		release := make(chan struct{})
 		h.derive = func([]byte, []byte, HashParameters) []byte {
 			<-release
@@ -116,7 +133,7 @@ func TestHasher_StopsWaitingWithTheContext(t *testing.T) {
 }
 
 func BenchmarkHash(b *testing.B) {
-	h := newHasher(HashParameters{MemoryKiB: 19456, Passes: 2, Lanes: 1}, 1, 1)
+	h := newHasher(HashParameters{MemoryKiB: 19456, Passes: 2, Lanes: 1}, 1, 1, nil)
 	for b.Loop() {
 		if _, err := h.hash(b.Context(), "correct horse"); err != nil {
 			b.Fatal(err)

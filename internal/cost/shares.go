@@ -25,6 +25,7 @@ type Shares struct {
 	ofRebuild Gates // like redis, for rebuilds: they hold a turn, so they do not wait for the other exchanges of their clients
 	totals    *totals
 
+	steady   *fair.Gate[ratelimit.Key] // number of writes and of hashes of passwords, by network: both keep a core busy
 	writes   *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, by network
 	messages *fair.Gate[ratelimit.Key] // number of the messages and requests that are decoded, by network
 }
@@ -48,6 +49,7 @@ func NewShares() *Shares {
 		redis:     NewGates(max(2, cores)*redisPerCore, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
 		ofRebuild: NewGates(longRedisInFlight, longRedisOfHolder),
+		steady:    fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		messages:  fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		totals:    newTotals(),

@@ -105,6 +105,56 @@ func TestShares_EventStreamsTakeTurns(t *testing.T) {
 	})
 }
 
+// Attack: a network had thousands of subscribers, whose events kept half of the cores busy, and had passwords compared, which kept the other half busy.
+func TestShares_ANetworkDoesNotWriteWhilePasswordsAreHashedForIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		client := func(network byte) ratelimit.Client {
+			return ratelimit.Client{User: 7, Address: netip.AddrFrom4([4]byte{192, 0, network, 1})}
+		}
+		var done []func()
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			end, err := s.Hash(t.Context(), client(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = append(done, end)
+		}
+		wrote := make(chan byte, 2)
+		for network := range byte(2) {
+			go func() {
+				turn, err := s.Write(t.Context(), client(network+1))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				turn.End()
+				wrote <- network + 1
+			}()
+		}
+		synctest.Wait()
+		if len(wrote) != 1 || <-wrote != 2 {
+			t.Error("only the other network should have written")
+		}
+		if s.writes.Used() != 0 {
+			t.Error("the network that waits counts among those that write")
+		}
+		done[0]()
+		if n := <-wrote; n != 1 {
+			t.Errorf("network %d has written", n)
+		}
+		for _, end := range done[1:] {
+			end()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.Hash(ctx, client(1)); err != nil {
+			t.Errorf("a hash that need not wait: %v", err)
+		}
+	})
+}
+
 // Attack: thousands of operations that need nothing but a core began at once, and left none to others.
 func TestMeter_OperationsOfANetworkBeginInTurn(t *testing.T) {
 	t.Parallel()

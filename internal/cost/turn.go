@@ -16,12 +16,24 @@ type Turn struct {
 }
 
 func takeTurn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client, longest time.Duration) (*Turn, error) {
+	end, err := enter(ctx, gate, client)
+	if err != nil {
+		return nil, err
+	}
+	return newTurn(longest, end), nil
+}
+
+func newTurn(longest time.Duration, end func()) *Turn {
+	return &Turn{late: time.AfterFunc(longest, end), end: end}
+}
+
+// enter waits until one more piece of work of the network of a client passes a gate. The returned function has to be called when it is done.
+func enter(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client) (leave func(), err error) {
 	network := NetworkOf(client)
 	if err := gate.Acquire(ctx, network, 1); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
-	end := func() { gate.Release(network, 1) }
-	return &Turn{late: time.AfterFunc(longest, end), end: end}, nil
+	return func() { gate.Release(network, 1) }, nil
 }
 
 // End ends the turn, unless it has ended.
@@ -32,10 +44,28 @@ func (t *Turn) End() {
 }
 
 // Write waits until an event stream or a render group of a client may write. An event wakes all those of a timeline. They use half of the cores to
-// write, because Go looks for requests that arrive only when a core has nothing else to do. The turn has to end after the write. It fails if ctx is
-// done.
+// write, because Go looks for requests that arrive only when a core has nothing else to do. Those of one network wait while passwords are hashed for it.
+// The turn has to end after the write. It fails if ctx is done.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (*Turn, error) {
-	return takeTurn(ctx, s.writes, client, longTurn)
+	leaveNetwork, err := enter(ctx, s.steady, client)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := enter(ctx, s.writes, client)
+	if err != nil {
+		leaveNetwork()
+		return nil, err
+	}
+	return newTurn(longTurn, func() {
+		leave()
+		leaveNetwork()
+	}), nil
+}
+
+// Hash waits until a password may be hashed for a client, which occupies a core for a tenth of a second. The returned function has to be called
+// afterwards. It fails if ctx is done.
+func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	return enter(ctx, s.steady, client)
 }
 
 // Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the

@@ -13,10 +13,13 @@ import (
 	"retwis/internal/retwis"
 )
 
+// ofNetwork is the part of the goroutines that one network may have.
+const ofNetwork = 8
+
 // catchUpQueue queues the feeds that have to catch up. It holds a feed at most once, since a
 // queued feed is busy. Up to limit goroutines process the queue; they exit when it is empty.
-// Networks take turns, and one has half of the goroutines at most: its subscribers may watch
-// thousands of timelines that change at once. Feeds of several networks take turns like one.
+// Networks take turns, and one has an eighth of the goroutines at most: its subscribers may watch
+// thousands of timelines that change at once, and Redis would hardly do anything else. Feeds of several networks take turns like one.
 type catchUpQueue struct {
 	mu      sync.Mutex
 	start   func() // starts a goroutine; nil unless the hub runs
@@ -29,7 +32,7 @@ type catchUpQueue struct {
 
 // add queues a feed. The caller holds the lock of its partition.
 func (w *catchUpQueue) add(f *feed) {
-	network := cost.NetworkOf(f.client())
+	network := cost.NetworkOf(clientOf(f.subscribers.all()))
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.start == nil {
@@ -50,7 +53,7 @@ func (w *catchUpQueue) next() (*feed, ratelimit.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, network := range w.turns {
-		if w.busy[network] >= max(1, w.limit/2) {
+		if w.busy[network] >= max(1, w.limit/ofNetwork) {
 			continue // those call next, too
 		}
 		feeds := w.waiting[network]
@@ -89,19 +92,6 @@ func (w *catchUpQueue) open(start func(), limit int) {
 	}
 }
 
-// client returns a client for whose network the feed is read, or that of several.
-func (f *feed) client() ratelimit.Client {
-	client, found := cost.ForSeveral(), false
-	for s := range f.subscribers.all() {
-		if !found {
-			client, found = s.client, true
-		} else if s.client.Address != client.Address && cost.NetworkOf(s.client) != cost.NetworkOf(client) {
-			return cost.ForSeveral()
-		}
-	}
-	return client
-}
-
 // runCatchUps lets queued feeds catch up until the queue is empty.
 func (h *Hub) runCatchUps(ctx context.Context) {
 	for f, network := h.queue.next(); f != nil; f, network = h.queue.next() {
@@ -133,7 +123,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	if f.compareFilters {
 		viewers = f.viewers()
 	}
-	client := f.client()
+	client := clientOf(f.subscribers.all())
 	meter, forgiven := h.meter(client), 0
 	reading := cost.With(ctx, meter)
 	if f.checking && !f.due {

@@ -17,7 +17,7 @@ func TestCatchUpQueue_NetworksTakeTurns(t *testing.T) {
 	heavy, light := client(1), client(2)
 	var q catchUpQueue
 	started := 0
-	q.open(func() { started++ }, 4)
+	q.open(func() { started++ }, 2*ofNetwork)
 	add := func(clients ...ratelimit.Client) {
 		f := &feed{}
 		for _, c := range clients {
@@ -41,13 +41,13 @@ func TestCatchUpQueue_NetworksTakeTurns(t *testing.T) {
 			t.Fatalf("the next feed is one of %v, want none", got)
 		}
 	}
-	if started != 4 {
+	if started != 11 {
 		t.Fatalf("%d goroutines were started", started)
 	}
 	want(heavy)
 	want(light)
 	want(heavy)
-	wantNone() // one network has half of the goroutines
+	wantNone() // one network has an eighth of the goroutines
 	q.done(cost.NetworkOf(light))
 	wantNone()
 	add(light, light)

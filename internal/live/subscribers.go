@@ -117,6 +117,19 @@ func (l *subscribers) all() iter.Seq[*subscription] {
 	}
 }
 
+// clientOf returns a client of whose network some subscribers are, or that of several networks.
+func clientOf(some iter.Seq[*subscription]) ratelimit.Client {
+	client, found := cost.ForSeveral(), false
+	for s := range some {
+		if !found {
+			client, found = s.client, true
+		} else if s.client.Address != client.Address && cost.NetworkOf(s.client) != cost.NetworkOf(client) {
+			return cost.ForSeveral()
+		}
+	}
+	return client
+}
+
 // visit calls a function for each subscriber: now for the first ones, and after the earlier visits for the others.
 func (l *subscribers) visit(visit func(*subscription)) {
 	for i, s := range l.first {

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/netip"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,6 +110,34 @@ func TestTail_DelaysNoOtherSubscriber(t *testing.T) {
 	l.tail.hub.wg.Wait()
 	if late != 3*998 {
 		t.Errorf("%d visits to the tail, want %d", late, 3*998)
+	}
+}
+
+// Attack: the events of crowds on several timelines occupied all cores.
+func TestTail_TakesTurns(t *testing.T) {
+	t.Parallel()
+	l := withTail(t, 1, 100)
+	l.tail.hub.options.Shares = cost.NewShares()
+	var done []func()
+	for range max(1, runtime.GOMAXPROCS(0)/2) {
+		end, err := l.tail.hub.options.Shares.Hash(t.Context(), l.first[0].client) // as much as a network may have
+		if err != nil {
+			t.Fatal(err)
+		}
+		done = append(done, end)
+	}
+	var visits atomic.Int64
+	l.visit(func(*subscription) { visits.Add(1) })
+	time.Sleep(10 * time.Millisecond)
+	if n := visits.Load(); n != 1 {
+		t.Errorf("%d visits without a turn, want that of the first subscriber", n)
+	}
+	for _, end := range done {
+		end()
+	}
+	l.tail.hub.wg.Wait()
+	if n := visits.Load(); n != 100 {
+		t.Errorf("%d visits, want 100", n)
 	}
 }
 
