@@ -26,7 +26,7 @@ type Shares struct {
 	totals    *totals
 
 	steady   *fair.Gate[ratelimit.Key] // number of writes and of hashes of passwords, by network: both keep a core busy
-	writes   *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, by network
+	writes   *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
 	messages *fair.Gate[ratelimit.Key] // number of the messages and requests that are decoded, by network
 }
 

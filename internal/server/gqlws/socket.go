@@ -157,14 +157,13 @@ func (s *socket) handle(text []byte) {
 	switch m.Type {
 	case "connection_init":
 		s.initialise(m)
-	case "ping":
-		if s.conn.Pinged() {
-			s.payFor(text)
-			s.conn.Send(pongMessage(m.Payload))
+	case "ping", "pong":
+		if !s.conn.Pinged() {
+			return
 		}
-	case "pong":
-		if s.conn.Pinged() {
-			s.payFor(text)
+		s.payFor(text)
+		if m.Type == "ping" {
+			s.conn.Send(pongMessage(m.Payload))
 		}
 	case "subscribe":
 		s.subscribe(m)
