@@ -41,6 +41,10 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 			s.deliver(&retwis.PostRemoved{Cursor: begin.end.Cursor(), PostID: sent.Post, AuthorID: sent.Author}, 1)
 		}
 	}
+	if s.viewer != 0 && f.comparisons != r.comparisons {
+		f.compareFilters = true // the last comparison may not have included this viewer
+		f.requestCatchUp()
+	}
 	if fresh {
 		f.endBusy()
 	}

@@ -122,6 +122,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	var viewers []retwis.UserID
 	if f.compareFilters {
 		viewers = f.viewers()
+		f.comparisons++
 	}
 	client := clientOf(f.subscribers.all())
 	meter, forgiven := h.meter(client), 0

@@ -338,7 +338,9 @@ func (db *fakeDatabase) Compare(ctx context.Context, watched []pubsub.Watched) (
 
 func (db *fakeDatabase) since(from retwis.TimelinePosition) pubsub.Replay {
 	l := db.list(from.Timeline)
-	replay := pubsub.Replay{Position: db.position(from.Timeline), Found: true, Marker: l.marker}
+	replay := pubsub.Replay{
+		Position: db.position(from.Timeline), Found: true, Marker: l.marker, FilterEpoch: db.filters[from.Timeline.User()],
+	}
 	at := lastElement(l.entries, from.Element.ID)
 	switch {
 	case l.sorted:

@@ -57,6 +57,7 @@ type feed struct {
 	// The feed therefore verifies the first push onto such a head against the list.
 	position    retwis.TimelinePosition
 	removals    int             // number of removals sent
+	comparisons int             // number of times that a catch-up began to compare filter epochs
 	unsent      int             // entries in a row that the feed advanced to without an event
 	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
 

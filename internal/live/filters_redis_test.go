@@ -54,6 +54,18 @@ func TestHub_ResetsAViewerWhoseFilterEpochRose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		outdated, err := n.Timelines.Page(ctx, home, retwis.Page{First: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Its session was read before the filters changed.
+		again, err := n.hub(live.Options{CheckEvery: time.Hour}).SubscribeAs(ctx, retwis.Subscriber{User: viewer}, home, outdated.LiveCursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := next(t, again).(*retwis.Reset); !ok {
+			t.Fatalf("the first event after an outdated cursor is %+v, want a reset", e)
+		}
 		for name, cursor := range map[string]retwis.Cursor{"reset": reset.Cursor, "page": page.LiveCursor, "new post": created.Cursor} {
 			if at, err := cursor.TimelinePosition(home); err != nil || at.Filter != 1 {
 				t.Errorf("the cursor of the %s has the filter epoch %d, %v, want 1", name, at.Filter, err)

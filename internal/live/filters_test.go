@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"retwis/internal/retwis"
@@ -90,5 +91,41 @@ func TestFilters_RetryAfterAnOutage(t *testing.T) {
 		db.fail(false, "FilterEpochs")
 		time.Sleep(20 * time.Second)
 		r.want("HISTORY_CHANGED")
+	})
+}
+
+// While nobody watches a home, a change of its owner's filters causes no message.
+func TestFilters_ChangedBeforeASubscriptionResumes(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		owner := alice.User()
+		db.push(alice)
+		cursor := db.cursor(alice)
+		db.raiseFilter(owner) // after the session was read
+		r := subscribeAs(t, h, retwis.Subscriber{User: owner}, alice, cursor)
+		r.want("HISTORY_CHANGED", "caught up 0")
+		if got := position(t, alice, r.cursor).Filter; got != 1 {
+			t.Errorf("the cursor has the filter epoch %d, want 1", got)
+		}
+		subscribeAs(t, h, retwis.Subscriber{User: owner}, alice, r.cursor).want("caught up 0")
+	})
+}
+
+// A feed may compare the filters of its viewers, without finding one, while the first of them is still reading.
+func TestFilters_ChangedWhileASubscriptionResumes(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		owner := retwis.Subscriber{User: alice.User()}
+		first := subscribeAs(t, h, owner, alice, "")
+		first.want("caught up 0")
+		release := db.hold("timelines")
+		joined := make(chan *reader)
+		go func() { joined <- subscribeAs(t, h, owner, alice, first.cursor) }()
+		synctest.Wait() // it has read, and its reply is on the way
+		db.pass()
+		first.close()
+		synctest.Wait()
+		db.raiseFilter(owner.User, alice)
+		synctest.Wait()
+		release()
+		(<-joined).want("caught up 0", "HISTORY_CHANGED")
 	})
 }

@@ -15,9 +15,11 @@ const (
 
 // reading is the state of its timeline that a joining subscriber has read.
 type reading struct {
-	from     *retwis.TimelinePosition // position to resume from; nil to begin now
-	events   pubsub.Replay            // events after from; only the position if from is nil
-	removals int                      // number of removals that the feed had sent when the read began
+	from   *retwis.TimelinePosition // position to resume from; nil to begin now
+	events pubsub.Replay            // events after from; only the position if from is nil
+
+	removals    int // number of removals that the feed had sent when the read began
+	comparisons int // number of comparisons of filter epochs that it had begun then
 }
 
 // resetReason returns why the events after a position are unrecoverable. It returns the

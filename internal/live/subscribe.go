@@ -84,6 +84,10 @@ func (p *partition) join(ctx context.Context, s *subscription, timeline retwis.T
 		if err != nil {
 			return err
 		}
+		if s.viewer == timeline.User() {
+			// The filters may have changed after the session was read, without a message while nobody watched the timeline.
+			s.filter = max(s.filter, r.events.FilterEpoch)
+		}
 		caughtUp, err := p.attach(f, s, r, false)
 		if err != nil || caughtUp == nil {
 			return err
@@ -116,7 +120,7 @@ func (p *partition) awaitMessages(ctx context.Context, f *feed) error {
 func (p *partition) read(ctx context.Context, f *feed, from *retwis.TimelinePosition) (reading, error) {
 	p.mu.Lock()
 	f.accepting = true // messages from here on may contain events that the read lacks
-	r := reading{from: from, removals: f.removals}
+	r := reading{from: from, removals: f.removals, comparisons: f.comparisons}
 	p.mu.Unlock()
 	var err error
 	if from == nil {

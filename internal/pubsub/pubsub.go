@@ -38,13 +38,14 @@ type Recipient struct {
 
 // Replay is the history of a timeline since a position, read in one step.
 type Replay struct {
-	Gone      bool                    // the timeline no longer exists; the other fields are not set
-	Position  retwis.TimelinePosition // the current position of the timeline
-	Found     bool                    // whether the history since the position is complete
-	Reordered bool                    // the list holds other entries below the position than those that it names
-	Arrived   []Arrival               // entries that arrived since the position, in order of arrival, those of deleted posts included
-	Removed   []Removal               // since the position, oldest first
-	Marker    retwis.Element          // the marker of the timeline; zero if it was never marked
+	Gone        bool                    // the timeline no longer exists; the other fields are not set
+	Position    retwis.TimelinePosition // the current position of the timeline
+	Found       bool                    // whether the history since the position is complete
+	Reordered   bool                    // the list holds other entries below the position than those that it names
+	Arrived     []Arrival               // entries that arrived since the position, in order of arrival, those of deleted posts included
+	Removed     []Removal               // since the position, oldest first
+	Marker      retwis.Element          // the marker of the timeline; zero if it was never marked
+	FilterEpoch int64                   // of the user whose timeline it is; 0 for other timelines
 }
 
 // Watched is a timeline with what its subscribers have received of it.

@@ -187,7 +187,7 @@ func (s *Live) Compare(ctx context.Context, watched []pubsub.Watched) (pubsub.Co
 }
 
 func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []any) (pubsub.Replay, string, error) {
-	if len(reply) != 11 {
+	if len(reply) != 12 {
 		return pubsub.Replay{}, "", fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -197,7 +197,9 @@ func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []an
 	if at.Element, err = rdb.Element(rdb.Text(reply[2])); err != nil {
 		return pubsub.Replay{}, "", err
 	}
-	replay := pubsub.Replay{Position: at, Found: rdb.Text(reply[4]) == "1", Reordered: rdb.Text(reply[4]) == "reordered"}
+	replay := pubsub.Replay{
+		Position: at, Found: rdb.Text(reply[4]) == "1", Reordered: rdb.Text(reply[4]) == "reordered", FilterEpoch: rdb.Number(reply[10]),
+	}
 	arrived, err := rdb.Elements(reply[5])
 	if err != nil {
 		return pubsub.Replay{}, "", err

@@ -11,7 +11,7 @@
 -- Reply  { epoch, last change, newest entry or '0', last entry or '', '1' if the history since the
 --        position is complete, 'reordered' if the list has other entries below the position, else '0', entries newest first, { change, post, author, … } oldest
 --        first, marker or '', indexes of the entries that the timeline does not show, same posts as of lib/repeats.lua,
---        rows visited }; {} if the owner of the timeline no longer exists
+--        filter epoch of the owner or '', rows visited }; {} if the owner of the timeline no longer exists
 --@include rows
 --@include ids
 --@include list
@@ -185,4 +185,5 @@ return counted({
   ARGV[8] ~= '' and redis.call('HGET', KEYS[7], ARGV[8]) or '',
   hidden,
   same_posts(KEYS[1], 0, entries, is_hidden),
+  kind ~= 'p' and redis.call('HGET', KEYS[7], 'filter_epoch') or '',
 })
