@@ -6,7 +6,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 
-	"golang.org/x/crypto/argon2"
+	"github.com/minio/argon2"
 
 	"retwis/internal/retwis"
 )
@@ -41,7 +41,7 @@ func newHasher(params HashParameters, parallel, waiting int, turn func(ctx conte
 		running: make(chan struct{}, parallel),
 		present: make(chan struct{}, parallel+waiting),
 		turn:    turn,
-		derive:  argon2id,
+		derive:  deriver(params),
 		decoy:   decoy,
 	}
 }
@@ -115,8 +115,16 @@ func (h *hasher) compute(ctx context.Context, password string, with passwordHash
 	return h.derive([]byte(password), with.salt[:], with.params), nil
 }
 
-func argon2id(password, salt []byte, params HashParameters) []byte {
-	return argon2.IDKey(password, salt, params.Passes, params.MemoryKiB, params.Lanes, keyLength)
+// deriver returns argon2id. With the usual parameters it uses the memory of earlier calls again: megabytes of garbage for each hash would
+// let the garbage collector run all the time in a process with many subscribers.
+func deriver(usual HashParameters) func(password, salt []byte, params HashParameters) []byte {
+	derive := argon2.NewIDKey(usual.Passes, usual.MemoryKiB, usual.Lanes)
+	return func(password, salt []byte, params HashParameters) []byte {
+		if params != usual {
+			return argon2.IDKey(password, salt, params.Passes, params.MemoryKiB, params.Lanes, keyLength)
+		}
+		return derive(password, salt, nil, nil, keyLength)
+	}
 }
 
 func fillRandom(b []byte) {

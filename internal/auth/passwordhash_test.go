@@ -14,8 +14,15 @@ func TestArgon2id_AgreesWithTheReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := argon2id([]byte("password"), []byte("somesalt"), HashParameters{MemoryKiB: 256, Passes: 2, Lanes: 1}); !bytes.Equal(got, want) {
-		t.Errorf("the key is %x, want %x", got, want)
+	params := HashParameters{MemoryKiB: 256, Passes: 2, Lanes: 1}
+	for _, usual := range []HashParameters{params, costlier()} {
+		derive := deriver(usual)
+		for range 3 { // the memory of other passwords is used again
+			derive([]byte("another password"), []byte("pepper!!"), usual)
+			if got := derive([]byte("password"), []byte("somesalt"), params); !bytes.Equal(got, want) {
+				t.Errorf("with the usual parameters %+v the key is %x, want %x", usual, got, want)
+			}
+		}
 	}
 }
 
