@@ -61,32 +61,43 @@ func (s *subscription) cursorAt(at retwis.TimelinePosition) retwis.Cursor {
 	return at.Cursor()
 }
 
-// send sends an event at the feed's position to all subscribers. Those with the same filter epoch, usually all, share it. The first one
-// that pays also pays for the message that the feed has received.
+// send sends an event at the feed's position to all subscribers. The first one that pays also pays for the message that the feed has received.
 func (f *feed) send(e retwis.Event) {
 	f.unsent = 0
-	var others map[int64]retwis.Event
-	events := 1 + cost.EventsPerFeed
+	out := outgoing{event: e, at: f.position, events: 1 + cost.EventsPerFeed}
 	if added, ok := e.(*retwis.PostAdded); ok && added.Edge.Repost != nil {
-		events += cost.EventsPerRepost
+		out.events += cost.EventsPerRepost
 	}
-	at := f.position
-	f.subscribers.visit(func(s *subscription) {
-		shared := e
-		if s.filter != 0 {
-			if others == nil {
-				others = map[int64]retwis.Event{}
-			}
-			if others[s.filter] == nil {
-				others[s.filter] = retwis.AtCursor(e, s.cursorAt(at))
-			}
-			shared = others[s.filter]
+	f.subscribers.visitFirst(out.deliver)
+	if f.subscribers.tail != nil {
+		later := out // a feed without a tail, as most are, allocates nothing
+		f.subscribers.tail.visit(later.deliver)
+	}
+}
+
+// outgoing is an event on the way to the subscribers. Those with the same filter epoch, usually all, share it.
+type outgoing struct {
+	event  retwis.Event
+	at     retwis.TimelinePosition
+	others map[int64]retwis.Event // those for other filter epochs than 0
+	events int                    // for which the next subscriber that pays is charged
+}
+
+func (o *outgoing) deliver(s *subscription) {
+	e := o.event
+	if s.filter != 0 {
+		if o.others == nil {
+			o.others = map[int64]retwis.Event{}
 		}
-		s.deliver(shared, events)
-		if s.charge != nil {
-			events = 1
+		if e = o.others[s.filter]; e == nil {
+			e = retwis.AtCursor(o.event, s.cursorAt(o.at))
+			o.others[s.filter] = e
 		}
-	})
+	}
+	s.deliver(e, o.events)
+	if s.charge != nil {
+		o.events = 1
+	}
 }
 
 // payUnsent charges for an entry that no subscriber receives. Its message costs as much as that of any other.

@@ -132,14 +132,19 @@ func clientOf(some iter.Seq[*subscription]) ratelimit.Client {
 
 // visit calls a function for each subscriber: now for the first ones, and after the earlier visits for the others.
 func (l *subscribers) visit(visit func(*subscription)) {
+	l.visitFirst(visit)
+	if l.tail != nil {
+		l.tail.visit(visit)
+	}
+}
+
+// visitFirst calls a function for each of the first subscribers.
+func (l *subscribers) visitFirst(visit func(*subscription)) {
 	for i, s := range l.first {
 		if i%yieldEvery == yieldEvery-1 {
 			netpoll.Yield()
 		}
 		visit(s)
-	}
-	if l.tail != nil {
-		l.tail.visit(visit)
 	}
 }
 

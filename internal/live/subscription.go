@@ -17,23 +17,23 @@ import (
 // The subscription calls the sink with its lock held. A replay is the exception: it may
 // block, and live events wait in the subscription until it ends.
 type subscription struct {
-	hub *Hub
-
+	// The fields that an event uses come first, as those of [feed] do.
+	hub       *Hub
+	filter    int64 // last known filter epoch of the viewer; guarded by the partition's lock, or only for the visits of the tail
 	mu        sync.Mutex
-	replaying bool  // a goroutine replays; only it calls the sink, and it drains waiting
-	reason    error // why the hub ended the subscription; nil if it did not
+	replaying bool // a goroutine replays; only it calls the sink, and it drains waiting
 	closed    bool
+	counts    bool  // whether the subscriber receives changed counts
+	reason    error // why the hub ended the subscription; nil if it did not
 	sink      retwis.Sink
-	waiting   []retwis.Event // live events that wait for the end of the replay
+	charge    func(points int) error // nil charges nobody
+	unpaid    int                    // live events that are not charged yet
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	client ratelimit.Client       // for which it was started
-	viewer retwis.UserID          // 0 for an anonymous subscriber
-	filter int64                  // last known filter epoch of the viewer; guarded by the partition's lock, or only for the visits of the tail
-	counts bool                   // whether the subscriber receives changed counts
-	charge func(points int) error // nil charges nobody
-	unpaid int                    // live events that are not charged yet
+	waiting []retwis.Event // live events that wait for the end of the replay
+	ctx     context.Context
+	cancel  context.CancelFunc
+	client  ratelimit.Client // for which it was started
+	viewer  retwis.UserID    // 0 for an anonymous subscriber
 
 	tail      *tail // that the subscription is a member of; nil if the feed hands over its events itself
 	nextVisit int   // of the tail

@@ -222,14 +222,14 @@ func (g *group) limit(client ratelimit.Client, reason error) {
 	}
 }
 
-// limitOf returns why a member of a client ends, or nil.
-func (g *group) limitOf(client ratelimit.Client, number int) error {
+// limitOf returns why a member ends, or nil.
+func (g *group) limitOf(m *Member) error {
 	if !g.limits.Load() {
 		return nil
 	}
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
-	if c := g.clients[client.Key()]; number <= c.ending {
+	if c := g.clients[m.client.Key()]; m.number <= c.ending {
 		return c.limited
 	}
 	return nil

@@ -126,7 +126,7 @@ func (m *Member) ended() {
 
 func (m *Member) send(rendered *Rendered, err error, cursor retwis.Cursor, more bool) {
 	if err == nil {
-		err = cmp.Or(rendered.failure, m.group.limitOf(m.client, m.number))
+		err = cmp.Or(rendered.failure, m.group.limitOf(m))
 	}
 	switch {
 	case errors.Is(err, errRateLimited):
