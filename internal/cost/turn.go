@@ -90,4 +90,4 @@ func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	return m.endTurn
 }
 
-func (m *Meter) endTurn() { m.turn.Load().End() }
+func (m *Meter) endTurn() { m.turn.Swap(nil).End() }

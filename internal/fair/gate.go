@@ -40,6 +40,7 @@ func (h *holder) tidy() {
 		h.queue, h.givenUp = slices.DeleteFunc(h.queue, func(r *request) bool { return r.givenUp }), 0
 	}
 	for len(h.queue) > 0 && h.queue[0].givenUp {
+		h.queue[0] = nil
 		h.queue = h.queue[1:]
 		h.givenUp--
 	}
@@ -223,6 +224,7 @@ func (g *Gate[K]) grantLocked() {
 		}
 		g.takeLocked(h, r.n)
 		close(r.granted)
+		h.queue[0] = nil // the queue may go on for hours
 		h.queue = h.queue[1:]
 		h.tidy()
 		g.leaveLocked(h)

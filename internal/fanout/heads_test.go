@@ -2,7 +2,10 @@ package fanout
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"retwis/internal/outbox"
 	"retwis/internal/retwis"
@@ -38,4 +41,40 @@ func TestReadyHeads_NobodyWaitsForUsersWhoWereServed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Attack: the deletion of two accounts with a thousand posts each on thousands of watched lists took a core for a minute.
+func TestRest_DeletionsTakeHalfOfTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner(New(nil, nil, Options{}), 0, "")
+		r.admit([]outbox.Entry{
+			{ID: "1-1", Kind: outbox.KindDelete, Author: 1},
+			{ID: "1-2", Kind: outbox.KindPost, Author: 2},
+			{ID: "1-3", Kind: outbox.KindPost, Author: 1}, // behind the deletion
+		})
+		ready := func(want ...string) {
+			t.Helper()
+			var ids []string
+			for _, w := range r.readyHeads() {
+				ids = append(ids, w.ID)
+			}
+			if !slices.Equal(ids, want) {
+				t.Errorf("the ready entries are %v, want %v", ids, want)
+			}
+		}
+		ready("1-1", "1-2")
+		r.turns.rest(30 * time.Millisecond) // of two outboxes at once
+		r.turns.rest(20 * time.Millisecond)
+		time.Sleep(49 * time.Millisecond)
+		ready("1-2")
+		if due := r.untilDue(); due > time.Millisecond {
+			t.Errorf("the deletion is due in %v, want 1ms", due)
+		}
+		time.Sleep(time.Millisecond)
+		ready("1-1", "1-2")
+		r.turns.rest(time.Minute) // a master did not answer
+		time.Sleep(maxRest)
+		ready("1-1", "1-2")
+	})
 }

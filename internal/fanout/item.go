@@ -31,6 +31,9 @@ func (w *workItem) inRounds() bool {
 	return w.Malformed != nil || w.Kind == outbox.KindPost || w.Kind == outbox.KindDelete
 }
 
+// isDeletion reports whether the entry announces that a post was deleted.
+func (w *workItem) isDeletion() bool { return w.Kind == outbox.KindDelete }
+
 // target is one delivery target of an entry.
 type target struct {
 	partition int

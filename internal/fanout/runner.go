@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"retwis/internal/outbox"
@@ -220,16 +221,24 @@ func (r *runner) round(ctx context.Context) bool {
 		return false
 	}
 	defer r.turn.end()
-	r.deliver(ctx, deliver[:min(len(deliver), maxCalls)])
+	deliver = deliver[:min(len(deliver), maxCalls)]
+	began := time.Now()
+	r.deliver(ctx, deliver)
+	if slices.ContainsFunc(deliver, (*workItem).isDeletion) {
+		r.turns.rest(time.Since(began))
+	}
 	return true
 }
 
 // readyHeads returns the entries at the heads of the queues that may advance now. Those of users who were served least recently are first.
 func (r *runner) readyHeads() []*workItem {
-	now := time.Now()
+	now, restEnd := time.Now(), r.turns.restsUntil()
 	var ready []*workItem
 	for _, key := range r.activeKeys {
 		head := r.queues[key][0]
+		if head.isDeletion() {
+			head.notBefore = later(head.notBefore, restEnd)
+		}
 		if !head.running && !head.notBefore.After(now) {
 			ready = append(ready, head)
 		}

@@ -13,6 +13,7 @@ import (
 const (
 	roundsPerMaster = 2                      // rounds that run at a time: with more, somebody whose entry arrives waits for more of them, and for more in Redis
 	turnWait        = 250 * time.Millisecond // for the rounds of others; one that waits for a master which does not answer must not stop them all
+	maxRest         = time.Second            // for deletions, after some that took long
 )
 
 // turns is the order of the users for all outboxes of a worker: those who were served least recently are served first. A few rounds run at a time, the
@@ -25,6 +26,7 @@ type turns struct {
 	limit   int                   // rounds that may run
 	running int
 	waiting []*turn
+	restEnd time.Time // no delivery of a deletion begins before
 }
 
 func newTurns() *turns {
@@ -55,6 +57,25 @@ func (t *turns) serve(w *workItem) {
 	defer t.mu.Unlock()
 	t.served++
 	t.last[w.ActingUser()] = t.served
+}
+
+// rest lets deletions rest for as long as a round with some has taken. An account may have a thousand posts on thousands of watched timelines, and
+// nobody waits for their removal: the posts can no longer be read. So their delivery takes half of the time, that of all outboxes together.
+func (t *turns) rest(taken time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	t.restEnd = later(t.restEnd, now).Add(taken)
+	if latest := now.Add(maxRest); t.restEnd.After(latest) {
+		t.restEnd = latest
+	}
+}
+
+// restsUntil returns when the next deletions may be delivered.
+func (t *turns) restsUntil() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.restEnd
 }
 
 // forget bounds what is remembered of users without entries. It forgets none who was served after somebody who waits with one of the entries in memory.
