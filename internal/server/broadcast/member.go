@@ -36,18 +36,20 @@ type Recipient interface {
 // Member is one subscription of a render group. It is the sink between the source of the
 // events and a connection. Its events wait in a render queue of the group, in order.
 type Member struct {
+	// The fields that an event uses come first: with thousands of members the processor's caches hold none of them.
 	group   *group
 	queue   *queue
-	network *network // of the client, in the queue
 	lane    *lane    // of the client
+	network *network // of the client, in the queue
 	to      Recipient
+	limited atomic.Pointer[error]           // set: the client has no budget left, and the subscription ends
 	filter  func(retwis.Event) retwis.Event // nil without one
 	pending atomic.Int32
-	reason  error // why the source ended the subscription, once it has
-	client  ratelimit.Client
-	number  int                   // among the members of the client
-	unpaid  int                   // bytes sent since the last charge
-	limited atomic.Pointer[error] // set: the client has no budget left, and the subscription ends
+	unpaid  int // bytes sent since the last charge
+
+	client ratelimit.Client
+	number int   // among the members of the client
+	reason error // why the source ended the subscription, once it has
 }
 
 // Withdraw undoes Join for a subscription that could not start. If it started, End leaves the group.
