@@ -28,7 +28,7 @@ type workItem struct {
 
 // inRounds reports whether rounds process the entry. A task processes it otherwise.
 func (w *workItem) inRounds() bool {
-	return w.Malformed != nil || w.Kind == outbox.KindPost || w.Kind == outbox.KindDelete
+	return w.Malformed != nil || w.Kind == outbox.KindPost || w.isDeletion()
 }
 
 // isDeletion reports whether the entry announces that a post was deleted.
@@ -69,7 +69,7 @@ func (w *workItem) chunk(t *target) int {
 		return 0
 	case t.progress == "":
 		return firstChunk
-	case w.Kind == outbox.KindDelete:
+	case w.isDeletion():
 		return nextRemovals
 	default:
 		return nextChunk
@@ -79,7 +79,7 @@ func (w *workItem) chunk(t *target) int {
 // work returns the expected work of the next call to a target, in pushes.
 func (w *workItem) work(t *target) int {
 	switch chunk := w.chunk(t); {
-	case chunk > 0 && w.Kind == outbox.KindDelete:
+	case chunk > 0 && w.isDeletion():
 		return callCost + chunk*removalWork
 	case chunk > 0:
 		return callCost + chunk*listWork

@@ -21,7 +21,7 @@ func (r *runner) resolveTargets(ctx context.Context, ready []*workItem) error {
 		if w.targets == nil {
 			unresolved = append(unresolved, w)
 			authors = append(authors, w.Author)
-			if w.Kind == outbox.KindDelete {
+			if w.isDeletion() {
 				deleted = append(deleted, w.Post)
 			}
 		}
