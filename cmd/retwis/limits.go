@@ -8,7 +8,7 @@ import (
 
 // limitSettings are the rate limits of clients.
 type limitSettings struct {
-	RateLimits         string `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Switch the limits of clients on or off: the limits below, and those of websockets and subscriptions, which are 1000 per user and 10000 per network for clients without a login."`
+	RateLimits         string `env:"RETWIS_RATE_LIMITS" enum:"on,off" default:"on" placeholder:"on|off" help:"Switch the limits of clients on or off: the limits below, and those of websockets and subscriptions, of which a user may have 1000 each, and a network 10000 and 20000."`
 	LimitReads         rate   `env:"RETWIS_LIMIT_READS" default:"120000/1m" placeholder:"RATE" help:"Rate limit of the cost of operations, per user, or per network for clients without a login: the burst, and the time in which it is available again. off disables a limit."`
 	LimitPosts         rate   `env:"RETWIS_LIMIT_POSTS" default:"60/1m" placeholder:"RATE" help:"Rate limit of posts, per user."`
 	LimitLikes         rate   `env:"RETWIS_LIMIT_LIKES" default:"300/1m" placeholder:"RATE" help:"Rate limit of likes added or removed, per user."`

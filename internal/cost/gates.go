@@ -72,5 +72,5 @@ func NetworkOf(client ratelimit.Client) ratelimit.Key {
 	if !client.Address.IsValid() {
 		return client.Key()
 	}
-	return ratelimit.Key{Network: ratelimit.NetworkOf(client.Address)}
+	return client.NetworkKey()
 }

@@ -38,8 +38,11 @@ func (c Client) Key() Key {
 	if c.User != 0 {
 		return Key{User: c.User}
 	}
-	return Key{Network: NetworkOf(c.Address)}
+	return c.NetworkKey()
 }
+
+// NetworkKey returns the key of the client's network, whoever the client is.
+func (c Client) NetworkKey() Key { return Key{Network: NetworkOf(c.Address)} }
 
 // Cost is what an operation is about to do.
 type Cost struct {

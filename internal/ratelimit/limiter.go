@@ -222,7 +222,7 @@ func (l *Limiter) NotRegistered(ctx context.Context, client Client) {
 	defer cancel()
 	_, err := l.store.Spend(ctx, Request{
 		Action: Registrations,
-		Key:    Key{Network: NetworkOf(client.Address)},
+		Key:    client.NetworkKey(),
 		Rate:   rate,
 		Cost:   -rate.Time(1),
 	})

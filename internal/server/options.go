@@ -45,12 +45,9 @@ type Options struct {
 	DrainTime    time.Duration // over which the server disconnects its clients when it stops: 5 s, at most 7 s
 	CookieMaxAge time.Duration // of the session cookie: 30 days
 
-	SubscriptionsPerSocket int // 100
-	SubscriptionsPerUser   int // 1000; below 0 there is no limit
-
-	// SubscriptionsPerNetwork is the limit of all anonymous clients of one address, or of an
-	// IPv6 /64: 10 000; below 0 there is no limit.
-	SubscriptionsPerNetwork int
+	SubscriptionsPerSocket  int // 100
+	SubscriptionsPerUser    int // 1000; below 0 there is no limit
+	SubscriptionsPerNetwork int // of all clients of an address or an IPv6 /64: 20 000; below 0 there is no limit
 
 	SocketsPerUser    int // 1000; below 0 there is no limit
 	SocketsPerNetwork int // of all clients of a network: 10 000; below 0 there is no limit
@@ -105,7 +102,7 @@ func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.CookieMaxAge, 30*24*time.Hour)
 	orDefault(&o.SubscriptionsPerSocket, 100)
 	orDefault(&o.SubscriptionsPerUser, 1000)
-	orDefault(&o.SubscriptionsPerNetwork, 10_000)
+	orDefault(&o.SubscriptionsPerNetwork, 20_000)
 	orDefault(&o.SocketsPerUser, 1000)
 	orDefault(&o.SocketsPerNetwork, 10_000)
 	orDefault(&o.ConnectionsPerNetwork, 1000)

@@ -88,7 +88,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 		Tracer:      s.opts.Tracer,
 		Unavailable: s.opts.Unavailable,
 	})
-	subscriptions := clients.NewLimiter(s.opts.SubscriptionsPerUser, s.opts.SubscriptionsPerNetwork)
+	subscriptions := clients.NewSubscriptions(s.opts.SubscriptionsPerUser, s.opts.SubscriptionsPerNetwork)
 	s.groups = broadcast.NewGroups(ctx, runner, s.opts.Shares)
 	s.clients = clients.NewRegistry(clients.Options{
 		Accounts:     s.opts.Accounts,

@@ -3,15 +3,11 @@ package clients
 import (
 	"sync"
 
-	"github.com/99designs/gqlgen/graphql"
-
 	"retwis/internal/ratelimit"
-	"retwis/internal/retwis"
-	"retwis/internal/server/operation"
 )
 
-// Limiter limits concurrent connections or subscriptions: for each user, and for all
-// anonymous clients of a network together. A negative limit means no limit.
+// Limiter limits concurrent connections or subscriptions: for each user, and for each
+// network. A negative limit means no limit.
 type Limiter struct {
 	perUser, perNetwork int
 
@@ -50,11 +46,3 @@ func (l *Limiter) Release(key ratelimit.Key) {
 
 // RetryAfter is the time in seconds after which a client above a limit should retry.
 const RetryAfter = 30
-
-// TooManySubscriptions returns the response to a subscription beyond the limit.
-func TooManySubscriptions(user retwis.UserID) *graphql.Response {
-	if user == 0 {
-		return operation.RateLimited(RetryAfter, "too many subscriptions without a login from your network: log in")
-	}
-	return operation.RateLimited(RetryAfter, "this user has too many subscriptions")
-}

@@ -26,7 +26,7 @@ type Options struct {
 	Runner        *operation.Runner
 	Groups        *broadcast.Groups
 	Registry      *clients.Registry
-	Subscriptions *clients.Limiter
+	Subscriptions *clients.Subscriptions
 	Shares        *cost.Shares
 	SlowConsumers *atomic.Int64 // counts readers that were disconnected because their queue was full
 
@@ -78,15 +78,16 @@ func (h *Handler) Serve(x *httpapi.Exchange, media string) {
 		return
 	}
 	ctx = x.WithViewer(ctx, s.Identity)
-	s.setAccount(h.Shares.Account(clients.ClientOf(ctx)))
+	client := clients.ClientOf(ctx)
+	s.setAccount(h.Shares.Account(client))
 	defer s.drop()
-	switch {
-	case response != nil:
+	if response == nil {
+		response = h.Subscriptions.Acquire(client)
+	}
+	if response != nil {
 		s.replaceAll(response)
-	case !h.Subscriptions.Acquire(clients.KeyOf(ctx)):
-		s.replaceAll(clients.TooManySubscriptions(s.Identity.User))
-	default:
-		defer h.Subscriptions.Release(clients.KeyOf(ctx))
+	} else {
+		defer h.Subscriptions.Release(client)
 		go s.subscribe(ctx, op, retwis.Cursor(x.R.Header.Get("Last-Event-ID")))
 		defer func() {
 			cancel()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"retwis/internal/retwis"
 	"retwis/internal/server"
 	"retwis/internal/server/gqlws"
 	"retwis/internal/server/servertest"
@@ -82,33 +83,44 @@ func TestLimits_SubscriptionsPerUser(t *testing.T) {
 func TestLimits_SubscriptionsPerNetwork(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, func(o *server.Options) {
-		o.SubscriptionsPerNetwork = 2
+		o.SubscriptionsPerNetwork, o.SubscriptionsPerUser = 3, 2
 		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	}, func(h *servertest.Harness) {
-		const refused = "too many subscriptions without a login from your network: log in"
-		from := func(address string) *servertest.Socket {
+		const refused = "your network has too many subscriptions"
+		from := func(address, payload string) *servertest.Socket {
 			c := h.Socket("X-Forwarded-For: " + address)
-			c.Send(`{"type":"connection_init"}`)
+			c.Send(`{"type":"connection_init"` + payload + `}`)
 			c.Expect(`{"type":"connection_ack"}`)
 			return c
 		}
-		a, b := from("2001:db8::1"), from("2001:db8::2")
-		a.Subscribe("1", servertest.FeedA)
-		a.ExpectAlive()
-		b.Subscribe("2", servertest.FeedA)
-		b.Subscribe("3", servertest.FeedA)
-		b.Expect(rateLimited(refused, "3"))
-		elsewhere, member := from("2001:db8:0:1::1"), h.Ready(h.Login(1))
-		for _, c := range []*servertest.Socket{elsewhere, member} {
-			c.Subscribe("1", servertest.FeedA)
-			c.Subscribe("2", servertest.FeedA)
-			c.ExpectAlive()
+		member := func(address string, user retwis.UserID) *servertest.Socket {
+			return from(address, `,"payload":{"authorization":"Bearer `+h.Login(user)+`"}`)
 		}
-		member.Subscribe("3", servertest.FeedA)
-		member.ExpectAlive()
-		b.Complete("2")
-		b.Subscribe("4", servertest.FeedA)
-		b.ExpectAlive()
+		nobody, ann, bob := from("2001:db8::1", ""), member("2001:db8::2", 1), member("2001:db8::3", 2)
+		nobody.Subscribe("1", servertest.FeedA)
+		nobody.ExpectAlive()
+		ann.Subscribe("2", servertest.FeedA)
+		ann.Subscribe("3", servertest.FeedA)
+		ann.ExpectAlive()
+		bob.Subscribe("4", servertest.FeedA)
+		bob.Expect(rateLimited(refused, "4"))
+
+		elsewhere, bobElsewhere := from("2001:db8:0:1::1", ""), member("2001:db8:0:1::2", 2)
+		elsewhere.Subscribe("1", servertest.FeedA)
+		elsewhere.ExpectAlive()
+		bobElsewhere.Subscribe("2", servertest.FeedA)
+		bobElsewhere.ExpectAlive()
+
+		ann.Complete("3")
+		ann.ExpectAlive()
+		bob.Subscribe("5", servertest.FeedA)
+		bob.ExpectAlive()
+
+		// A subscription that its user may not have does not count for the network.
+		bobElsewhere.Subscribe("6", servertest.FeedA)
+		bobElsewhere.Expect(rateLimited("this user has too many subscriptions", "6"))
+		elsewhere.Subscribe("7", servertest.FeedA)
+		elsewhere.ExpectAlive()
 	})
 }
 

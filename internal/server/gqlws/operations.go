@@ -74,8 +74,11 @@ func (s *socket) add(op *subscriber) (added bool, failure *graphql.Response) {
 	// Completed operations take a moment to stop. A client that accumulates them has to wait.
 	case s.countLocked(op.kind) >= limit, s.running >= 2*(s.handler.SubscriptionsPerSocket+maxSingle):
 		return false, operation.RateLimited(clients.RetryAfter, "this connection has too many running %s", what)
-	case op.kind == ast.Subscription && !s.handler.Subscriptions.Acquire(clients.KeyOf(s.ctx)):
-		return false, clients.TooManySubscriptions(s.Identity.User)
+	}
+	if op.kind == ast.Subscription {
+		if failure := s.handler.Subscriptions.Acquire(clients.ClientOf(s.ctx)); failure != nil {
+			return false, failure
+		}
 	}
 	s.operations = append(s.operations, op)
 	op.active = true
@@ -156,7 +159,7 @@ func (s *socket) removeLocked(op *subscriber) {
 	op.active = false
 	s.operations = slices.DeleteFunc(s.operations, func(other *subscriber) bool { return other == op })
 	if op.kind == ast.Subscription {
-		s.handler.Subscriptions.Release(clients.KeyOf(s.ctx))
+		s.handler.Subscriptions.Release(clients.ClientOf(s.ctx))
 	}
 	if s.closing != nil && s.countLocked(ast.Mutation) == 0 {
 		s.conn.Close(s.closing.code, s.closing.reason)

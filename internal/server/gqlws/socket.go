@@ -230,7 +230,7 @@ func (s *socket) release() {
 // network returns the key of the client's network. Every socket counts under it, also that of a user: a few users of one network
 // could otherwise open sockets until no file descriptors are left.
 func (s *socket) network() ratelimit.Key {
-	return ratelimit.Client{Address: auth.RequestOf(s.ctx).Address}.Key()
+	return clients.ClientOf(s.ctx).NetworkKey()
 }
 
 // changeKey counts the socket also under the key of its user from now on. It reports false if

@@ -29,7 +29,7 @@ type Options struct {
 	Groups        *broadcast.Groups
 	Registry      *clients.Registry
 	Sockets       *clients.Limiter
-	Subscriptions *clients.Limiter
+	Subscriptions *clients.Subscriptions
 	Conns         *wsconn.Shared
 	Shares        *cost.Shares
 	Origins       *httpapi.Origins
