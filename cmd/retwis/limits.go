@@ -44,9 +44,12 @@ func (s limitSettings) check() error {
 	return nil
 }
 
+// off reports whether clients have no limits.
+func (s limitSettings) off() bool { return s.RateLimits == "off" }
+
 // rates returns the rates. Their format has been checked.
 func (s limitSettings) rates() ratelimit.Policies {
-	if s.RateLimits == "off" {
+	if s.off() {
 		return ratelimit.Policies{}
 	}
 	return ratelimit.Policies{

@@ -92,7 +92,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	limiter := ratelimit.New(db.Limits, c.rates(), log)
 	limiter.Register(metrics)
 	watching := live.Options{Node: rand.Text(), Shares: shares, Metrics: metrics}
-	if c.RateLimits == "off" {
+	if c.off() {
 		watching.MaxOfUser = -1
 	}
 	hub := live.NewHub(db.Live, log, watching)
@@ -204,7 +204,7 @@ func (c *serveCommand) serverOptions(o server.Options) server.Options {
 	o.ShutdownDelay = c.ShutdownDelay
 	o.Compression = c.Compression
 	o.ConnectionsPerNetwork = c.LimitConnections
-	if c.RateLimits == "off" {
+	if c.off() {
 		o.ConnectionsPerNetwork = -1
 		o.SocketsPerUser, o.SocketsPerNetwork = -1, -1
 		o.SubscriptionsPerUser, o.SubscriptionsPerNetwork = -1, -1

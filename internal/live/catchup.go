@@ -32,7 +32,7 @@ type catchUpQueue struct {
 
 // add queues a feed. The caller holds the lock of its partition.
 func (w *catchUpQueue) add(f *feed) {
-	network := cost.NetworkOf(clientOf(f.subscribers.all()))
+	network := cost.NetworkOf(f.client())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.start == nil {
@@ -124,7 +124,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 		viewers = f.viewers()
 		f.comparisons++
 	}
-	client := clientOf(f.subscribers.all())
+	client := f.client()
 	meter, forgiven := h.meter(client), 0
 	reading := cost.With(ctx, meter)
 	if f.checking && !f.due {

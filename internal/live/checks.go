@@ -94,7 +94,7 @@ func (p *partition) dueForCheck(now time.Time) (ratelimit.Client, []check) {
 			p.checks.at = now.Add(checkPause)
 			break
 		}
-		if of := clientOf(f.subscribers.all()); len(batch) == 0 {
+		if of := f.client(); len(batch) == 0 {
 			client = of
 		} else if cost.NetworkOf(of) != cost.NetworkOf(client) {
 			client = cost.ForSeveral()

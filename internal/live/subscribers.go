@@ -117,6 +117,9 @@ func (l *subscribers) all() iter.Seq[*subscription] {
 	}
 }
 
+// client returns a client of whose network all subscribers are, or that of several networks.
+func (f *feed) client() ratelimit.Client { return clientOf(f.subscribers.all()) }
+
 // clientOf returns a client of whose network some subscribers are, or that of several networks.
 func clientOf(some iter.Seq[*subscription]) ratelimit.Client {
 	client, found := cost.ForSeveral(), false
