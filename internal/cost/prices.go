@@ -131,7 +131,7 @@ func Unknown(bytes int) int { return bytes / bytesPerPoint }
 // 25 microseconds, without any text.
 func Inflated(bytes int) int { return 1 + bytes/inflatedPerPoint }
 
-// Message returns the price of a websocket message that starts nothing.
+// Message returns the price of a websocket message, or of a frame with a ping or pong, that starts nothing.
 func Message(bytes int) int { return perMessage + bytes/bytesPerPoint }
 
 func (w Work) plus(other Work) Work {

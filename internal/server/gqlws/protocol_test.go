@@ -238,6 +238,40 @@ func TestProtocol_BoundsPings(t *testing.T) {
 	}
 }
 
+// Attack: thousands of websockets that sent frames of pings, whose reads were free.
+func TestProtocol_ChargesPings(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		c := h.Ready("")
+		go func() {
+			for err := error(nil); err == nil; { // answers the pings of the server
+				_, _, err = c.WS.ReadMessage()
+			}
+		}()
+		synctest.Wait()
+		charged := func(want int64, what string, cause func() error) {
+			h.Helper()
+			before := h.Backend.Charged.Load()
+			if err := cause(); err != nil {
+				h.Fatal(err)
+			}
+			synctest.Wait()
+			if got := h.Backend.Charged.Load() - before; got != want {
+				h.Errorf("%s: charged %d, want %d", what, got, want)
+			}
+		}
+		price := int64(cost.Message(0))
+		charged(price, "a message", func() error { return c.WS.WriteMessage(websocket.TextMessage, []byte(`{"type":"ping"}`)) })
+		charged(price, "a frame", func() error { return c.WS.WriteMessage(websocket.PingMessage, nil) })
+		charged(int64(cost.Message(125)), "a long frame", func() error { return c.WS.WriteMessage(websocket.PingMessage, make([]byte, 125)) })
+		charged(price, "a pong that nobody asked for", func() error { return c.WS.WriteMessage(websocket.PongMessage, nil) })
+		charged(0, "the answers to pings of the server", func() error {
+			time.Sleep(5 * time.Minute)
+			return nil
+		})
+	})
+}
+
 func TestProtocol_DropsSilentClients(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {

@@ -122,13 +122,11 @@ func (s *socket) payCompressed(bytes int) bool {
 	return s.handler.Runner.Admit(s.ctx, bytes, 0, cost.Inflated(bytes)) == nil
 }
 
-// payFor charges the client for a message that starts nothing.
-func (s *socket) payFor(text []byte) {
-	s.handler.Runner.Executor.Spend(s.ctx, cost.Message(len(text)))
-}
+// PayFor implements [wsconn.Payer].
+func (s *socket) PayFor(bytes int) { s.handler.Runner.Executor.Spend(s.ctx, cost.Message(bytes)) }
 
-// affords reports whether the client has a budget left.
-func (s *socket) affords() bool { return s.handler.Runner.Executor.Afford(s.ctx) }
+// Affords implements [wsconn.Payer].
+func (s *socket) Affords() bool { return s.handler.Runner.Executor.Afford(s.ctx) }
 
 // Turn implements [wsconn.Turns].
 func (s *socket) Turn() (done func()) {
@@ -161,7 +159,7 @@ func (s *socket) handle(text []byte) {
 		if !s.conn.Pinged() {
 			return
 		}
-		s.payFor(text)
+		s.PayFor(len(text))
 		if m.Type == "ping" {
 			s.conn.Send(pongMessage(m.Payload))
 		}
@@ -169,8 +167,8 @@ func (s *socket) handle(text []byte) {
 		s.subscribe(m)
 	case "complete":
 		s.complete(*m.ID)
-		if s.affords() {
-			s.payFor(text)
+		if s.Affords() {
+			s.PayFor(len(text))
 		} else {
 			s.conn.Pinged()
 		}

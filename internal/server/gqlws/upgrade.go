@@ -118,7 +118,7 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 		key: clients.KeyOf(ctx),
 	}
 	conn.ChargeCompressed(s.payCompressed)
-	conn.Afford(s.affords)
+	conn.PaidBy(s)
 	conn.TakeTurns(s)
 	if !h.Registry.Serve(s, s.serve) {
 		s.release()

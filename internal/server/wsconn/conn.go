@@ -65,7 +65,7 @@ type Conn struct {
 	account  Account            // of the bytes that wait for the client
 	arrivals Account            // of the large message that is arriving
 	turns    Turns              // of pongs and compression; nil if they do not wait
-	afford   func() bool        // whether the client has a budget left; nil if it needs none
+	payer    Payer              // nil if the client pays for nothing
 	cancel   context.CancelFunc // ends what runs for the connection, once it starts to close
 }
 
@@ -107,12 +107,17 @@ func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Accoun
 	return c
 }
 
-// controlArrived counts the frame of a ping or pong, unless the server has asked for it. It reports false if there were too many. Their bytes then count
-// as those of a message.
+// controlArrived counts and charges the frame of a ping or pong, unless the server has asked for it. It reports false if there were too many. Their bytes
+// then count as those of a message.
 func (c *Conn) controlArrived(data string, asked bool) bool {
 	c.alive()
-	if !asked && !c.Pinged() {
-		return false
+	if !asked {
+		if !c.Pinged() {
+			return false
+		}
+		if c.payer != nil {
+			c.payer.PayFor(len(data))
+		}
 	}
 	c.wire.control(len(data))
 	return true
@@ -138,15 +143,21 @@ func (c *Conn) answer(ping string) {
 	c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(ping)}, false)
 }
 
-// Afford sets a function that reports whether the client has a budget left.
-func (c *Conn) Afford(afford func() bool) { c.afford = afford }
+// Payer has the budget of a client.
+type Payer interface {
+	Affords() bool    // reports whether there is some left
+	PayFor(bytes int) // charges for a message, ping or pong that starts nothing
+}
+
+// PaidBy sets who pays for the pings and pongs of the client.
+func (c *Conn) PaidBy(payer Payer) { c.payer = payer }
 
 // Pinged counts a ping, or another message that starts nothing. A client may send [maxPings] of them at once, and one per
 // second; without budget [maxUnpaid], and one each [unpaidEvery]: each packet wakes the process, whether it is read or not. If it sends more, Pinged
 // closes the connection and reports false.
 func (c *Conn) Pinged() bool {
 	most, every, code, reason := maxPings, time.Second, websocket.ClosePolicyViolation, "too many pings"
-	if c.afford != nil && !c.afford() {
+	if c.payer != nil && !c.payer.Affords() {
 		most, every, code, reason = maxUnpaid, unpaidEvery, CodeTryAgainLater, "the rate limit is used up"
 	}
 	c.mu.Lock()
