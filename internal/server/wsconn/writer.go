@@ -63,19 +63,25 @@ func (c *Conn) writeCompressed() {
 	}
 }
 
-// compress writes a text message, each part of it in a turn.
+// compress writes a text message, each part of it in a turn. The compressor takes some hundred kilobytes, and is of the process: thousands of
+// connections that wait for their first turn have none.
 func (c *Conn) compress(text []byte) error {
+	done := c.takeTurn()
 	w, err := c.ws.NextWriter(websocket.TextMessage)
-	for len(text) > 0 && err == nil {
+	for err == nil {
 		part := text[:min(len(text), compressAtOnce)]
 		text = text[len(part):]
-		done := c.takeTurn()
-		_, err = w.Write(part)
-		if len(text) == 0 && err == nil {
+		if _, err = w.Write(part); err != nil {
+			break
+		}
+		if len(text) == 0 {
 			err = w.Close()
+			break
 		}
 		done()
+		done = c.takeTurn()
 	}
+	done()
 	return err
 }
 
