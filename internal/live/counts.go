@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"retwis/internal/cost"
+	"retwis/internal/netpoll"
 	"retwis/internal/retwis"
 )
 
@@ -16,7 +17,7 @@ const (
 	topLength  = 100         // newest entries of a timeline whose posts have such events
 	maxCounted = 10_000      // changed posts that wait for their event; further ones get none
 	maxEvents  = 10          // events that a timeline has at once; its other changed posts have theirs later
-	topReads   = 16          // timelines whose newest posts are read at once
+	topReads   = 4           // timelines whose newest posts are read at once: one network may have thousands of new ones
 )
 
 // counting is the part of a hub that sends changed counts of posts. It runs while there are subscribers that receive them.
@@ -195,7 +196,8 @@ func (f *feed) dueCounts(changed map[retwis.PostID]*retwis.Post, version int) (n
 	return due[:maxEvents], due[maxEvents:]
 }
 
-// eachCounting calls visit for each feed with subscribers that receive changed counts, with the lock of its partition held.
+// eachCounting calls visit for each feed with subscribers that receive changed counts, with the lock of its partition held. Others have the core
+// after each partition.
 func (h *Hub) eachCounting(visit func(*feed)) {
 	for _, p := range h.snapshot() {
 		p.mu.Lock()
@@ -205,6 +207,7 @@ func (h *Hub) eachCounting(visit func(*feed)) {
 			}
 		}
 		p.mu.Unlock()
+		netpoll.Yield()
 	}
 }
 

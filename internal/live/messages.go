@@ -4,9 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"retwis/internal/netpoll"
 	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
 )
+
+// recipientBatch is how many recipients of messages are served before others have the lock of the partition, and the core.
+const recipientBatch = 32
 
 // apply processes the messages of the inbox in order until ctx is done.
 func (p *partition) apply(ctx context.Context) {
@@ -56,25 +60,36 @@ func (p *partition) loadPosts(ctx context.Context, batch []pubsub.Message) (map[
 	return posts, nil
 }
 
-// handle passes a message to the feeds of its recipients. A feed catches up if the post of
-// the message could not be loaded.
+// handle passes a message to the feeds of its recipients. A message may have hundreds, so others have the lock and the core after some of them.
 func (p *partition) handle(m pubsub.Message, posts map[retwis.Element]*retwis.Post) {
+	switch m.Kind {
+	case pubsub.Joined:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.channelSubscribed()
+	case pubsub.Counted:
+		p.hub.counting.add(m.Post)
+	default:
+		for some := range slices.Chunk(m.Recipients, recipientBatch) {
+			p.passOn(m, some, posts)
+			if p.passed += len(some); p.passed >= recipientBatch {
+				p.passed = 0
+				netpoll.Yield()
+			}
+		}
+	}
+}
+
+// passOn passes a message to the feeds of some recipients. A feed catches up if the post of the message could not be loaded.
+func (p *partition) passOn(m pubsub.Message, to []pubsub.Recipient, posts map[retwis.Element]*retwis.Post) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if m.Kind == pubsub.Joined {
-		p.channelSubscribed()
-		return
-	}
-	if m.Kind == pubsub.Counted {
-		p.hub.counting.add(m.Post)
-		return
-	}
 	body, loaded := posts[m.Element]
 	kind := m.Kind
 	if kind == pubsub.Hidden {
 		kind, body, loaded = pubsub.Pushed, nil, true // the feed advances and sends nothing
 	}
-	for _, r := range m.Recipients {
+	for _, r := range to {
 		f := p.feeds[r.Timeline]
 		switch {
 		case f == nil:

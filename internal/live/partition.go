@@ -10,10 +10,11 @@ import (
 // partition serves the timelines of one partition that have subscribers in this process. Its
 // goroutines run apply, maintain, and listen while there are feeds.
 type partition struct {
-	hub   *Hub
-	index int
-	inbox inbox
-	woken chan struct{} // wakes maintain
+	hub    *Hub
+	index  int
+	inbox  inbox
+	passed int           // recipients whose messages were passed on since others could run; only apply uses it
+	woken  chan struct{} // wakes maintain
 
 	mu        sync.Mutex
 	stopped   bool

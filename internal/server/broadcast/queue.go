@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"retwis/internal/cost"
+	"retwis/internal/netpoll"
 	"retwis/internal/retwis"
 )
 
@@ -20,9 +21,12 @@ type queue struct {
 	networks line[*network] // those with events
 	running  bool
 
-	turn *cost.Turn // of the running goroutine, to send: see [group.takeTurn]; nil without one
+	// The running goroutine has these.
 
-	// rendered is of the running goroutine: it saves the look-up of the same event for the next member.
+	turn *cost.Turn // to send: see [group.takeTurn]; nil without one
+	sent int        // events since others could run
+
+	// rendered saves the look-up of the same event for the next member.
 	rendered struct {
 		content content
 		event   *Rendered
@@ -143,6 +147,7 @@ func (q *queue) deliver(e queued, more bool) {
 	if e.to.limited.Load() != nil {
 		return // it resumes after the last event that it got
 	}
+	q.sent++
 	q.enter(e.to) // filters take time, too
 	if e.event = e.to.filtered(e.event); e.event == nil {
 		return
@@ -166,8 +171,12 @@ func (q *queue) enter(m *Member) {
 	}
 }
 
-// leave ends the turn to send.
+// leave ends the turn to send. If nobody waits for a turn, others have the core after as many events as a turn has.
 func (q *queue) leave() {
 	q.turn.End()
 	q.turn = nil
+	if q.sent >= turnEvents {
+		q.sent = 0
+		netpoll.Yield()
+	}
 }
