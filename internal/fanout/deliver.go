@@ -78,6 +78,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		}
 		r.counts.calls.Add(1)
 		r.counts.pushed.Add(int64(result.Pushed))
+		r.turns.rest(result.Announced)
 		if result.Progress == outbox.Late {
 			t.late = true
 			continue
@@ -85,7 +86,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		if result.Progress == t.progress {
 			continue
 		}
-		if result.Pushed == 0 && t.progress != "" && result.Progress != outbox.Done {
+		if result.Pushed == 0 && !w.isDeletion() && t.progress != "" && result.Progress != outbox.Done {
 			r.counts.redeliveries.Add(1)
 		}
 		t.progress = result.Progress

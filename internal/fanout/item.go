@@ -69,8 +69,6 @@ func (w *workItem) chunk(t *target) int {
 		return 0
 	case t.progress == "":
 		return firstChunk
-	case w.isDeletion():
-		return nextRemovals
 	default:
 		return nextChunk
 	}
@@ -78,10 +76,7 @@ func (w *workItem) chunk(t *target) int {
 
 // work returns the expected work of the next call to a target, in pushes.
 func (w *workItem) work(t *target) int {
-	switch chunk := w.chunk(t); {
-	case chunk > 0 && w.isDeletion():
-		return callCost + chunk*removalWork
-	case chunk > 0:
+	if chunk := w.chunk(t); chunk > 0 {
 		return callCost + chunk*listWork
 	}
 	return callCost + min(t.expected, 500)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"retwis/internal/outbox"
@@ -19,11 +18,9 @@ const (
 	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
 	maxEntryPushes = 500                    // pushes of an entry before the other entries of the round had a turn
 	callCost       = 35                     // fixed cost of a call, in pushes
-	listWork       = 4                      // work for a list, in pushes: its members decide whether it shows a post
-	removalWork    = 1                      // work for a list when a removal is announced: the script only looks whether the list is watched
+	listWork       = 4                      // work for a list, in pushes: its members decide whether it shows a post, and its subscribers are told of a removal
 	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
 	nextChunk      = 100                    // lists of each further call
-	nextRemovals   = 500                    // the same for removals
 	maxTasks       = 8                      // concurrent tasks of an outbox
 	maxTries       = 5                      // rejections before an entry moves to the dead-letter queue
 	minBackoff     = 50 * time.Millisecond  // pause before the first retry
@@ -222,11 +219,7 @@ func (r *runner) round(ctx context.Context) bool {
 	}
 	defer r.turn.end()
 	deliver = deliver[:min(len(deliver), maxCalls)]
-	began := time.Now()
 	r.deliver(ctx, deliver)
-	if slices.ContainsFunc(deliver, (*workItem).isDeletion) {
-		r.turns.rest(time.Since(began))
-	}
 	return true
 }
 

@@ -13,7 +13,7 @@ import (
 const (
 	roundsPerMaster = 2                      // rounds that run at a time: with more, somebody whose entry arrives waits for more of them, and for more in Redis
 	turnWait        = 250 * time.Millisecond // for the rounds of others; one that waits for a master which does not answer must not stop them all
-	maxRest         = time.Second            // for deletions, after some that took long
+	announceRest    = 50 * time.Microsecond  // for deletions, after each watched timeline that was told of one
 )
 
 // turns is the order of the users for all outboxes of a worker: those who were served least recently are served first. A few rounds run at a time, the
@@ -59,16 +59,12 @@ func (t *turns) serve(w *workItem) {
 	t.last[w.ActingUser()] = t.served
 }
 
-// rest lets deletions rest for as long as a round with some has taken. An account may have a thousand posts on thousands of watched timelines, and
-// nobody waits for their removal: the posts can no longer be read. So their delivery takes half of the time, that of all outboxes together.
-func (t *turns) rest(taken time.Duration) {
+// rest lets deletions rest after some were announced to watched timelines: to 20 000 a second, those of all outboxes together. An account may have a
+// thousand posts on thousands of watched timelines, each of which causes an event, and nobody waits for these: the posts can no longer be read.
+func (t *turns) rest(announced int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := time.Now()
-	t.restEnd = later(t.restEnd, now).Add(taken)
-	if latest := now.Add(maxRest); t.restEnd.After(latest) {
-		t.restEnd = latest
-	}
+	t.restEnd = later(t.restEnd, time.Now()).Add(time.Duration(announced) * announceRest)
 }
 
 // restsUntil returns when the next deletions may be delivered.

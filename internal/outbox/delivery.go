@@ -73,9 +73,10 @@ const Late = "late"
 
 // Result is the result of a [Delivery].
 type Result struct {
-	Progress string // the progress stored at the target; another worker may have advanced it
-	Pushed   int    // number of lists that the post was pushed to
-	Err      error
+	Progress  string // the progress stored at the target; another worker may have advanced it
+	Pushed    int    // number of lists that the post was pushed to
+	Announced int    // number of watched timelines to which a deletion was announced
+	Err       error
 }
 
 // Lease is the result of acquiring or renewing the lease of an outbox.

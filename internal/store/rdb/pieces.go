@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	pieceWork      = 500 // work of a pipeline, in pushes: about a millisecond
-	piecesInFlight = 2   // at each master: it has the next one when it has finished one
+	pieceWork      = 250 // work of a pipeline, in pushes: about half a millisecond
+	piecesInFlight = 1   // at each master: with two, the commands of others wait for both
 
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )

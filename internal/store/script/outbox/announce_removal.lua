@@ -11,7 +11,7 @@
 --        6 changes to keep; 0 if the author's own script or the call for the followers adds the
 --        change   7 PUBLISH or SPUBLISH   8 channel prefix   9 field of the progress
 --        10 'h' for homes, 'l' for lists, '' for all watched timelines   11… further timelines of this partition
--- Reply  { progress, 0 }
+-- Reply  { progress, watched timelines to which the removal was published }
 --@include rows
 --@include members
 --@include progress
@@ -59,7 +59,7 @@ local function next_watched(kind, chunk)
   return names, cursor == '0' and 'done' or 'w' .. cursor
 end
 
-local now, online = 'done', redis.call('SCARD', KEYS[3])
+local now, online, found = 'done', redis.call('SCARD', KEYS[3]), {}
 if online > 0 then
   local kind, chunk = ARGV[10], tonumber(ARGV[5])
   local scans = kind == '' or string.sub(progress, 1, 1) == 'w' or (progress == '' and online < redis.call('ZCARD', KEYS[2]))
@@ -70,7 +70,8 @@ if online > 0 then
       names[#names + 1] = ARGV[i]
     end
   end
-  publish(KEYS[4], ARGV[7], ARGV[8], '- ' .. post .. ' ' .. ARGV[4], watched(KEYS[3], names))
+  found = watched(KEYS[3], names)
+  publish(KEYS[4], ARGV[7], ARGV[8], '- ' .. post .. ' ' .. ARGV[4], found)
 end
 redis.call('HSET', KEYS[1], ARGV[9], now)
-return { now, 0 }
+return { now, #found }
