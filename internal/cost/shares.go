@@ -25,9 +25,8 @@ type Shares struct {
 	ofRebuild Gates // like redis, for rebuilds: they hold a turn, so they do not wait for the other exchanges of their clients
 	totals    *totals
 
-	steady   *fair.Gate[ratelimit.Key] // number of writes and of hashes of passwords, by network: both keep a core busy
-	writes   *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
-	messages *fair.Gate[ratelimit.Key] // number of the messages and requests that are decoded, by network
+	turns  *fair.Gate[ratelimit.Key] // number of the pieces of work that need a core: messages, operations, writes and hashes of passwords, by network
+	writes *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
 }
 
 // ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
@@ -49,9 +48,8 @@ func NewShares() *Shares {
 		redis:     NewGates(max(2, cores)*redisPerCore, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
 		ofRebuild: NewGates(longRedisInFlight, longRedisOfHolder),
-		steady:    fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
+		turns:     fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
-		messages:  fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		totals:    newTotals(),
 	}
 }

@@ -195,8 +195,8 @@ func TestMeter_OperationsOfANetworkBeginInTurn(t *testing.T) {
 		for _, end := range ends {
 			end()
 		}
-		if s.messages.Used() != 0 {
-			t.Errorf("%d turns have not ended", s.messages.Used())
+		if s.turns.Used() != 0 {
+			t.Errorf("%d turns have not ended", s.turns.Used())
 		}
 	})
 }
@@ -227,8 +227,8 @@ func TestMeter_LongOperationsTakeTurnsAgain(t *testing.T) {
 			t.Errorf("a long operation waited for %v, want until the others have no turn", waited)
 		}
 		time.Sleep(longPart / 2)
-		if s.messages.Used() != 1 {
-			t.Errorf("%d turns are taken, want that of the long operation", s.messages.Used())
+		if s.turns.Used() != 1 {
+			t.Errorf("%d turns are taken, want that of the long operation", s.turns.Used())
 		}
 		if waited := goOn(10) + goOn(10); waited != 0 {
 			t.Errorf("between two turns, an operation waited for %v", waited)
@@ -237,8 +237,8 @@ func TestMeter_LongOperationsTakeTurnsAgain(t *testing.T) {
 		for _, other := range others {
 			other.End()
 		}
-		if s.messages.Used() != 0 {
-			t.Errorf("%d turns have not ended", s.messages.Used())
+		if s.turns.Used() != 0 {
+			t.Errorf("%d turns have not ended", s.turns.Used())
 		}
 	})
 }

@@ -47,7 +47,7 @@ func (t *Turn) End() {
 // write, because Go looks for requests that arrive only when a core has nothing else to do. Those of one network wait while passwords are hashed for it.
 // The turn has to end after the write. It fails if ctx is done.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (*Turn, error) {
-	leaveNetwork, err := enter(ctx, s.steady, client)
+	leaveNetwork, err := enter(ctx, s.turns, client)
 	if err != nil {
 		return nil, err
 	}
@@ -65,14 +65,17 @@ func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (*Turn, err
 // Hash waits until a password may be hashed for a client, which occupies a core for a tenth of a second. The returned function has to be called
 // afterwards. It fails if ctx is done.
 func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func(), err error) {
-	return enter(ctx, s.steady, client)
+	if m := Of(ctx); m != nil {
+		m.endTurn()
+	}
+	return enter(ctx, s.turns, client)
 }
 
 // Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
 // cores: thousands may arrive in the same millisecond. The turn has to end when it is decoded and its operation has begun. If the client
 // leaves, Decode does not wait, and there is no turn.
 func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
-	turn, _ := takeTurn(ctx, s.messages, client, longTurn)
+	turn, _ := takeTurn(ctx, s.turns, client, longTurn)
 	return turn
 }
 
@@ -84,7 +87,7 @@ func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next = func() *Turn {
-		turn, _ := takeTurn(ctx, m.shares.messages, m.client, longPart)
+		turn, _ := takeTurn(ctx, m.shares.turns, m.client, longPart)
 		return turn
 	}
 	return m.endTurn
