@@ -105,8 +105,9 @@ func TestShares_EventStreamsTakeTurns(t *testing.T) {
 	})
 }
 
-// Attack: a network had thousands of subscribers, whose events kept half of the cores busy, and had passwords compared, which kept the other half busy.
-func TestShares_ANetworkDoesNotWriteWhilePasswordsAreHashedForIt(t *testing.T) {
+// Attack: a network had thousands of subscribers, whose events kept half of the cores busy, and had passwords compared, which kept the other half
+// busy. Another one had passwords compared while it sent new documents.
+func TestShares_ANetworkWaitsWhilePasswordsAreHashedForIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := NewShares()
@@ -121,8 +122,12 @@ func TestShares_ANetworkDoesNotWriteWhilePasswordsAreHashedForIt(t *testing.T) {
 			}
 			done = append(done, end)
 		}
-		wrote := make(chan byte, 2)
+		wrote, decoded := make(chan byte, 2), make(chan byte, 2)
 		for network := range byte(2) {
+			go func() {
+				s.Decode(t.Context(), client(network+1)).End()
+				decoded <- network + 1
+			}()
 			go func() {
 				turn, err := s.Write(t.Context(), client(network+1))
 				if err != nil {
@@ -137,12 +142,18 @@ func TestShares_ANetworkDoesNotWriteWhilePasswordsAreHashedForIt(t *testing.T) {
 		if len(wrote) != 1 || <-wrote != 2 {
 			t.Error("only the other network should have written")
 		}
+		if len(decoded) != 1 || <-decoded != 2 {
+			t.Error("only messages of the other network should have been decoded")
+		}
 		if s.writes.Used() != 0 {
 			t.Error("the network that waits counts among those that write")
 		}
 		done[0]()
 		if n := <-wrote; n != 1 {
 			t.Errorf("network %d has written", n)
+		}
+		if n := <-decoded; n != 1 {
+			t.Errorf("messages of network %d were decoded", n)
 		}
 		for _, end := range done[1:] {
 			end()

@@ -44,7 +44,7 @@ func (t *Turn) End() {
 }
 
 // Write waits until an event stream or a render group of a client may write, or an event may be handed to some of a crowd. An event wakes all those of a timeline. They use half of the cores to
-// write, because Go looks for requests that arrive only when a core has nothing else to do. Those of one network wait while passwords are hashed for it.
+// write, because Go looks for requests that arrive only when a core has nothing else to do. Those of one network take turns with all else that it needs a core for.
 // The turn has to end after the write. It fails if ctx is done.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (*Turn, error) {
 	leaveNetwork, err := enter(ctx, s.turns, client)
