@@ -64,7 +64,7 @@ func TestRest_DeletionsHaveARate(t *testing.T) {
 			}
 		}
 		ready("1-1", "1-2")
-		r.turns.rest(0)
+		r.turns.rest(1000)
 		ready("1-1", "1-2")
 		r.turns.rest(600) // of two outboxes at once
 		r.turns.rest(400)

@@ -14,6 +14,7 @@ const (
 	roundsPerMaster = 2                      // rounds that run at a time: with more, somebody whose entry arrives waits for more of them, and for more in Redis
 	turnWait        = 250 * time.Millisecond // for the rounds of others; one that waits for a master which does not answer must not stop them all
 	announceRest    = 50 * time.Microsecond  // for deletions, after each watched timeline that was told of one
+	maxUnrested     = 50 * time.Millisecond  // of these rests: a thousand timelines are told at once
 )
 
 // turns is the order of the users for all outboxes of a worker: those who were served least recently are served first. A few rounds run at a time, the
@@ -26,7 +27,7 @@ type turns struct {
 	limit   int                   // rounds that may run
 	running int
 	waiting []*turn
-	restEnd time.Time // no delivery of a deletion begins before
+	restEnd time.Time // of deletions, if none of their rest were put off
 }
 
 func newTurns() *turns {
@@ -71,7 +72,7 @@ func (t *turns) rest(announced int) {
 func (t *turns) restsUntil() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.restEnd
+	return t.restEnd.Add(-maxUnrested)
 }
 
 // forget bounds what is remembered of users without entries. It forgets none who was served after somebody who waits with one of the entries in memory.
