@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	pieceWork      = 250 // work of a pipeline, in pushes: about half a millisecond
-	piecesInFlight = 1   // at each master: with two, the commands of others wait for both
+	pieceWork      = 500 // work of a pipeline, in pushes: about a millisecond
+	piecesInFlight = 2   // at each master: it has the next one when it has finished one
 
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
@@ -25,26 +25,47 @@ func newPieceTurns() *fair.Gate[*redis.Client] {
 
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
 // other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. DoInPieces takes
-// the work of each call, in pushes to a timeline. Calls to one master run in their order.
+// the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
 	workOf := func(call int) int { return work[call] }
 	var running sync.WaitGroup
 	for master, group := range db.byMaster(ctx, calls) {
-		running.Go(func() { db.doInOrder(ctx, master, calls, workOf, group, results) })
+		for _, lane := range lanes(calls, group, workOf) {
+			running.Go(func() { db.doLane(ctx, master, calls, workOf, lane, results) })
+		}
 	}
 	running.Wait()
 	return results
 }
 
-// doInOrder runs calls to one master in their order, in pieces.
-func (db *DB) doInOrder(ctx context.Context, master *redis.Client, calls []Call, workOf func(call int) int, rest []int, results []*redis.Cmd) {
-	for len(rest) > 0 {
-		piece := rest[:pieceLength(rest, workOf, pieceWork)]
-		rest = rest[len(piece):]
+// lanes divides a group of calls by their slots into as many lanes as may be in flight at a master. What fits in one piece is not divided.
+func lanes(calls []Call, group []int, workOf func(call int) int) [][]int {
+	if pieceLength(group, workOf, pieceWork) == len(group) {
+		return [][]int{group}
+	}
+	lanes := make([][]int, piecesInFlight)
+	ofSlot := map[int]int{}
+	for _, i := range group {
+		slot := SlotOfKey(calls[i].Keys[0])
+		lane, ok := ofSlot[slot]
+		if !ok {
+			lane = len(ofSlot) % len(lanes)
+			ofSlot[slot] = lane
+		}
+		lanes[lane] = append(lanes[lane], i)
+	}
+	return lanes
+}
+
+// doLane runs calls to one master in their order.
+func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, workOf func(call int) int, lane []int, results []*redis.Cmd) {
+	for len(lane) > 0 {
+		piece := lane[:pieceLength(lane, workOf, pieceWork)]
+		lane = lane[len(piece):]
 		db.doPiece(ctx, master, calls, piece, results)
 		if err := results[piece[0]].Err(); isOutage(err) {
-			setResults(ctx, results, rest, err)
+			setResults(ctx, results, lane, err)
 			return
 		}
 	}

@@ -150,7 +150,7 @@ func TestHook_LimitsExchangesOfTasks(t *testing.T) {
 	})
 }
 
-// A removal is stored before lists announce it.
+// An order of two calls matters only within a partition: a removal is stored before lists announce it.
 func TestDoInPieces_KeepsTheOrderOfEachSlot(t *testing.T) {
 	t.Parallel()
 	const calls, slots = 20, 5
