@@ -18,7 +18,7 @@ const (
 	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
 	maxEntryPushes = 500                    // pushes of an entry before the other entries of the round had a turn
 	callCost       = 35                     // fixed cost of a call, in pushes
-	listWork       = 4                      // work for a list, in pushes: its members decide whether it shows a post, and its subscribers are told of a removal
+	listWork       = 4                      // work for a list, in pushes: the script reads the members of the list, or the processes that serve its subscribers
 	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
 	nextChunk      = 100                    // lists of each further call
 	maxTasks       = 8                      // concurrent tasks of an outbox

@@ -13,8 +13,8 @@ import (
 const (
 	roundsPerMaster = 2                      // rounds that run at a time: with more, somebody whose entry arrives waits for more of them, and for more in Redis
 	turnWait        = 250 * time.Millisecond // for the rounds of others; one that waits for a master which does not answer must not stop them all
-	announceRest    = 50 * time.Microsecond  // for deletions, after each watched timeline that was told of one
-	maxUnrested     = 50 * time.Millisecond  // of these rests: a thousand timelines are told at once
+	announceRest    = 50 * time.Microsecond  // pause of deletions for each watched timeline to which one was announced
+	announceBurst   = 1000                   // watched timelines to which deletions are announced without a pause
 )
 
 // turns is the order of the users for all outboxes of a worker: those who were served least recently are served first. A few rounds run at a time, the
@@ -27,7 +27,7 @@ type turns struct {
 	limit   int                   // rounds that may run
 	running int
 	waiting []*turn
-	restEnd time.Time // of deletions, if none of their rest were put off
+	restEnd time.Time // when deletions have paused for all announcements, with those of a burst
 }
 
 func newTurns() *turns {
@@ -60,8 +60,8 @@ func (t *turns) serve(w *workItem) {
 	t.last[w.ActingUser()] = t.served
 }
 
-// rest lets deletions rest after some were announced to watched timelines: to 20 000 a second, those of all outboxes together. An account may have a
-// thousand posts on thousands of watched timelines, each of which causes an event, and nobody waits for these: the posts can no longer be read.
+// rest makes deletions pause after some were announced to watched timelines, so that all outboxes together announce 20 000 a second. An account may
+// have a thousand posts on thousands of watched timelines, and each announcement causes an event. Readers do not depend on it: the post cannot be read.
 func (t *turns) rest(announced int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +72,7 @@ func (t *turns) rest(announced int) {
 func (t *turns) restsUntil() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.restEnd.Add(-maxUnrested)
+	return t.restEnd.Add(-announceBurst * announceRest)
 }
 
 // forget bounds what is remembered of users without entries. It forgets none who was served after somebody who waits with one of the entries in memory.

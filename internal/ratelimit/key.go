@@ -41,7 +41,7 @@ func (c Client) Key() Key {
 	return c.NetworkKey()
 }
 
-// NetworkKey returns the key of the client's network, whoever the client is.
+// NetworkKey returns the key of the client's network, also if the client is a user.
 func (c Client) NetworkKey() Key { return Key{Network: NetworkOf(c.Address)} }
 
 // Cost is what an operation is about to do.

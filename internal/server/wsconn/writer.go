@@ -63,26 +63,27 @@ func (c *Conn) writeCompressed() {
 	}
 }
 
-// compress writes a text message, each part of it in a turn. The compressor takes some hundred kilobytes, and is of the process: thousands of
-// connections that wait for their first turn have none.
+// compress writes a text message, each part of it in a turn. It takes a compressor from the pool of the process when it has its first turn: one takes
+// some hundred kilobytes, and thousands of connections may wait.
 func (c *Conn) compress(text []byte) error {
 	done := c.takeTurn()
+	defer func() { done() }()
 	w, err := c.ws.NextWriter(websocket.TextMessage)
-	for err == nil {
-		part := text[:min(len(text), compressAtOnce)]
-		text = text[len(part):]
-		if _, err = w.Write(part); err != nil {
-			break
+	if err != nil {
+		return err
+	}
+	for len(text) > compressAtOnce {
+		if _, err := w.Write(text[:compressAtOnce]); err != nil {
+			return err
 		}
-		if len(text) == 0 {
-			err = w.Close()
-			break
-		}
+		text = text[compressAtOnce:]
 		done()
 		done = c.takeTurn()
 	}
-	done()
-	return err
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 // closeSent notes that the writer wrote the close frame.
