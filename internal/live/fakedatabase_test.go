@@ -255,6 +255,8 @@ func (db *fakeDatabase) failOver(t retwis.TimelineID, entries ...retwis.PostID) 
 	db.rewrite(t, entries...)
 }
 
+func (db *fakeDatabase) PartitionOfPost(post retwis.PostID) int { return post.Bucket() % db.partitions }
+
 func (db *fakeDatabase) PartitionOf(t retwis.TimelineID) int { return t.Owner.Bucket() % db.partitions }
 
 func (db *fakeDatabase) Partitions() int { return db.partitions }

@@ -53,6 +53,7 @@ type Hub struct {
 	options Options
 	counts  counters
 	queue   catchUpQueue
+	reads   sharedReads
 
 	counting counting
 

@@ -35,29 +35,15 @@ func (p *partition) apply(ctx context.Context) {
 // loadPosts returns the posts that the entries of a batch show which were pushed to feeds of this process. The post of an entry that
 // shows none any more is nil.
 func (p *partition) loadPosts(ctx context.Context, batch []pubsub.Message) (map[retwis.Element]*retwis.Post, error) {
-	posts := map[retwis.Element]*retwis.Post{}
 	var entries []retwis.Element
 	p.mu.Lock()
 	for _, m := range batch {
-		if _, seen := posts[m.Element]; m.Kind != pubsub.Pushed || seen {
-			continue
-		}
-		if slices.ContainsFunc(m.Recipients, func(r pubsub.Recipient) bool { return p.feeds[r.Timeline] != nil }) {
-			posts[m.Element] = nil
+		if m.Kind == pubsub.Pushed && slices.ContainsFunc(m.Recipients, func(r pubsub.Recipient) bool { return p.feeds[r.Timeline] != nil }) {
 			entries = append(entries, m.Element)
 		}
 	}
 	p.mu.Unlock()
-	for some := range slices.Chunk(entries, postBatch) {
-		loaded, err := p.hub.shown(ctx, some)
-		if err != nil {
-			return nil, err
-		}
-		for i, post := range loaded {
-			posts[some[i]] = post
-		}
-	}
-	return posts, nil
+	return p.hub.pushedPosts(ctx, entries)
 }
 
 // handle passes a message to the feeds of its recipients. A message may have hundreds, so others have the lock and the core after some of them.

@@ -11,6 +11,7 @@ import (
 // Source is the database that holds the timelines and publishes their events.
 type Source interface {
 	PartitionOf(retwis.TimelineID) int
+	PartitionOfPost(retwis.PostID) int
 	Partitions() int
 	// Newest returns the posts of the newest entries of a timeline, newest first.
 	Newest(ctx context.Context, timeline retwis.TimelineID, count int) ([]retwis.PostID, error)

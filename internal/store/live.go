@@ -31,6 +31,12 @@ type Live struct {
 // PartitionOf returns the number of the partition that a timeline lives in.
 func (s *Live) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
 
+// PartitionOfPost returns the number of the partition that a post lives in, 0 if there can be no such post.
+func (s *Live) PartitionOfPost(post retwis.PostID) int {
+	p, _ := s.db.OfPost(post)
+	return p.Number
+}
+
 // Shown returns the posts that entries show, in their order: nil for a deleted post, and for a repost that was undone. The delivery of
 // a repost that lags behind its undoing arrives after the removal.
 func (s *Live) Shown(ctx context.Context, entries []retwis.Element) ([]*retwis.Post, error) {
