@@ -25,16 +25,9 @@
 -- Reply  { progress, or 'late' for an element that has to be merged; lists that the element was pushed to }
 --@include ids
 --@include list
---@include search
---@include merge
 --@include publish
 --@include progress
 --@include mergemarks
---@include rows
---@include members
---@include visibility
---@include repeats
---@include pull
 
 local entry, element, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
 local order = order_field(kind, author)
@@ -71,76 +64,91 @@ end
 local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local limit = cap + slack
-local has_context = #element > ID_DIGITS
-local reposts = is_repost(element)
--- hider_of returns a function that reports whether a home or list does not show an element. Its feed passes the element.
-local function hider_of(id)
-  local properties = prefix .. id
-  local reader = kind == 'h' and id or call('HGET', properties, 'owner')
-  local is_source = new_members(kind == 'h' and ARGV[16] .. 'following:' .. id or properties .. ':members')
-  return function(other)
-    return hides(kind, reader, is_source, ARGV[16] .. 'hidden_reposters:' .. id, other)
-  end
-end
-local hidden, hidden_heads = {}, {}
-local names, heads, changed, pushed, searched, served = {}, {}, {}, 0, 0, 0
--- Fast path for the usual case: no list is watched, searched or marked.
-if not (search or watched_any) and next(merged) == nil then
+local names, heads, changed, hidden, hidden_heads = {}, {}, {}, {}, {}
+local pushed, served = 0, 0
+-- The usual case: no list is searched or marked, and those that are watched show the element.
+if not search and next(merged) == nil and (not watched_any or #element <= ID_DIGITS) then
   for i = 1, count do
-    local length = call('LPUSHX', prefix .. found[i] .. suffix, element)
-    if length > limit then
-      trim(prefix .. found[i] .. suffix, cap)
-    end
-    if length == 0 then
-      pushed = pushed - 1
-    end
-  end
-  pushed, served = pushed + count, count
-end
-for i = served + 1, count do
-  local list = prefix .. found[i] .. suffix
-  if pulls then
-    pull_posts(ARGV[16], tonumber(ARGV[17]), found[i], { author }, cap, slack,
-      publish_to_home(KEYS[4], ARGV[8], ARGV[9], ARGV[16], found[i]))
-    call('HDEL', ARGV[16] .. 'pull_watermarks:' .. found[i], author)
-  end
-  if search or merged[i] then
-    searched = searched + 1
-  end
-  if merged[i] then
-    if insert_post(list, element, cap, mark_keys[1], readers[i]) then
-      pushed = pushed + 1
-      call('HINCRBY', ARGV[14] .. found[i], 'epoch', 1)
-      if online[i] == 1 then
-        changed[#changed + 1] = readers[i]
-      end
-    end
-  elseif not (search and call('LPOS', list, element)) then
+    local list = prefix .. found[i] .. suffix
     local before = online[i] == 1 and head(list)
-    if before and reposts then
-      searched = searched + 4 -- may_repeat takes four times as long as LPOS
-    end
     local length = call('LPUSHX', list, element)
-    if length > 0 then
-      pushed = pushed + 1
-    end
     if length > limit then
       trim(list, cap)
     end
-    local is_hidden = before and has_context and hider_of(found[i])
-    if is_hidden and is_hidden(element) then
-      hidden[#hidden + 1] = readers[i]
-      hidden_heads[#hidden_heads + 1] = before
-    elseif is_hidden and may_repeat(list, element, is_hidden) then
-      changed[#changed + 1] = readers[i] -- the feed reads whether it shows the element
-    elseif before then
+    if length > 0 then
+      pushed = pushed + 1
+    end
+    if before then
       names[#names + 1] = readers[i]
       heads[#heads + 1] = before
     end
   end
-  served = i
-  if searched >= search_chunk and interrupted == '' then
-    break -- after an interrupted call, the next one must not find followers that both have served
+  served = count
+else
+  --@include search
+  --@include merge
+  --@include rows
+  --@include members
+  --@include visibility
+  --@include repeats
+  --@include pull
+  local has_context = #element > ID_DIGITS
+  local reposts = is_repost(element)
+  -- hider_of returns a function that reports whether a home or list does not show an element. Its feed passes the element.
+  local function hider_of(id)
+    local properties = prefix .. id
+    local reader = kind == 'h' and id or call('HGET', properties, 'owner')
+    local is_source = new_members(kind == 'h' and ARGV[16] .. 'following:' .. id or properties .. ':members')
+    return function(other)
+      return hides(kind, reader, is_source, ARGV[16] .. 'hidden_reposters:' .. id, other)
+    end
+  end
+  local searched = 0
+  for i = 1, count do
+    local list = prefix .. found[i] .. suffix
+    if pulls then
+      pull_posts(ARGV[16], tonumber(ARGV[17]), found[i], { author }, cap, slack,
+        publish_to_home(KEYS[4], ARGV[8], ARGV[9], ARGV[16], found[i]))
+      call('HDEL', ARGV[16] .. 'pull_watermarks:' .. found[i], author)
+    end
+    if search or merged[i] then
+      searched = searched + 1
+    end
+    if merged[i] then
+      if insert_post(list, element, cap, mark_keys[1], readers[i]) then
+        pushed = pushed + 1
+        call('HINCRBY', ARGV[14] .. found[i], 'epoch', 1)
+        if online[i] == 1 then
+          changed[#changed + 1] = readers[i]
+        end
+      end
+    elseif not (search and call('LPOS', list, element)) then
+      local before = online[i] == 1 and head(list)
+      if before and reposts then
+        searched = searched + 4 -- may_repeat takes four times as long as LPOS
+      end
+      local length = call('LPUSHX', list, element)
+      if length > 0 then
+        pushed = pushed + 1
+      end
+      if length > limit then
+        trim(list, cap)
+      end
+      local is_hidden = before and has_context and hider_of(found[i])
+      if is_hidden and is_hidden(element) then
+        hidden[#hidden + 1] = readers[i]
+        hidden_heads[#hidden_heads + 1] = before
+      elseif is_hidden and may_repeat(list, element, is_hidden) then
+        changed[#changed + 1] = readers[i] -- the feed reads whether it shows the element
+      elseif before then
+        names[#names + 1] = readers[i]
+        heads[#heads + 1] = before
+      end
+    end
+    served = i
+    if searched >= search_chunk and interrupted == '' then
+      break -- after an interrupted call, the next one must not find followers that both have served
+    end
   end
 end
 
