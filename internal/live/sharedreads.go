@@ -31,7 +31,8 @@ type sharedRead struct {
 	err     error
 }
 
-// pushedPosts returns the posts that entries show, nil as [Source.Shown] does. Its context is that of the hub: others share its reads.
+// pushedPosts returns the posts that entries show, nil for those that show none, like [Source.Shown]. It takes the context of the hub, because calls share
+// its reads.
 func (h *Hub) pushedPosts(ctx context.Context, entries []retwis.Element) (map[retwis.Element]*retwis.Post, error) {
 	var reads []*sharedRead
 	var led sync.WaitGroup
