@@ -82,6 +82,7 @@ func runLoad(text string) {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		panic(err)
 	}
+	begun := make(chan struct{})
 	run := map[string]attack{
 		"heavy operations":             heavyOperations(l.Star),
 		"work without Redis":           workWithoutRedis,
@@ -96,6 +97,7 @@ func runLoad(text string) {
 		"filtered replays":             filteredReplays(l.Public, l.Since),
 		"events of many selections":    eventsOfManySelections(l.Public),
 		"mutations with large answers": mutationsWithLargeAnswers(),
+		"posts of a crowd":             crowd(l.Connections, begun),
 	}[l.Attack]
 	ctx, cancel := context.WithCancel(context.Background())
 	var refused atomic.Int64
@@ -107,6 +109,7 @@ func runLoad(text string) {
 	}
 	time.Sleep(l.Rise)
 	fmt.Println()
+	close(begun)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	cancel()
 	running.Wait()
@@ -217,7 +220,7 @@ func unreadAnswers(ctx context.Context, url, address string, _ int) int64 {
 // fragments is an attack that sends an operation over a websocket in frames of one byte.
 func fragments(ctx context.Context, url, address string, _ int) (refused int64) {
 	for ctx.Err() == nil {
-		ws := connect(ctx, url, address)
+		ws := connect(ctx, url, address, "")
 		if ws == nil {
 			refused++
 			continue
@@ -261,7 +264,7 @@ func readStreams(ctx context.Context, url, address, body string, read func(event
 func websockets(timeline string) attack {
 	return func(ctx context.Context, url, address string, _ int) (refused int64) {
 		for ctx.Err() == nil {
-			ws := connect(ctx, url, address)
+			ws := connect(ctx, url, address, "")
 			if ws == nil {
 				refused++
 				continue
@@ -278,7 +281,7 @@ func websockets(timeline string) attack {
 func bursts(ctx context.Context, url, address string, _ int) (refused int64) {
 	const operations = 99
 	for ctx.Err() == nil {
-		ws := connect(ctx, url, address)
+		ws := connect(ctx, url, address, "")
 		if ws == nil {
 			refused++
 			continue
@@ -398,8 +401,12 @@ func postSlowly(ctx context.Context, url, address, token, text string) (refused 
 
 // post sends a post, and selects fields of it.
 func post(ctx context.Context, c *http.Client, url, token, text, selected string) (*http.Response, error) {
-	r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(
-		`{"query": "mutation { createPost(input: {text: \"`+text+`\"}) { edge { node { `+selected+` } } } }"}`))
+	return operate(ctx, c, url, token, `mutation { createPost(input: {text: \"`+text+`\"}) { edge { node { `+selected+` } } } }`)
+}
+
+// operate sends an operation of a user. Quotes in its document have to be escaped.
+func operate(ctx context.Context, c *http.Client, url, token, document string) (*http.Response, error) {
+	r := request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(`{"query": "`+document+`"}`))
 	r.Header.Set("Authorization", "Bearer "+token)
 	return c.Do(r)
 }
@@ -426,12 +433,16 @@ func subscription(timeline string) string {
 	return `{"query": "subscription { timelineEvents(timelineId: \"` + timeline + `\") { __typename } }"}`
 }
 
-// connect opens a websocket and its session. It returns nil if the service refuses it.
-func connect(ctx context.Context, url, address string) *websocket.Conn {
+// connect opens a websocket and its session, of a user if there is a token. It returns nil if the service refuses it.
+func connect(ctx context.Context, url, address, token string) *websocket.Conn {
 	websockets := websocket.Dialer{
 		Subprotocols: []string{"graphql-transport-ws"}, HandshakeTimeout: patience, NetDialContext: dialer(address).DialContext,
 	}
-	ws, response, err := websockets.DialContext(ctx, "ws"+strings.TrimPrefix(url, "http")+"/graphql", nil)
+	header := http.Header{}
+	if token != "" {
+		header.Set("Authorization", "Bearer "+token)
+	}
+	ws, response, err := websockets.DialContext(ctx, "ws"+strings.TrimPrefix(url, "http")+"/graphql", header)
 	if response != nil {
 		_ = response.Body.Close()
 	}

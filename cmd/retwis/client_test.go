@@ -187,7 +187,12 @@ const somePassword = "correct horse"
 // register creates an account and returns a client that is logged in.
 func register(t *testing.T, url, username string) *client {
 	t.Helper()
-	c := newClient(t, url)
+	return newClient(t, url).register(username)
+}
+
+// register creates an account and logs in.
+func (c *client) register(username string) *client {
+	c.t.Helper()
 	made := c.do(`mutation ($name: String!, $password: String!) {
 		register(input: {username: $name, password: $password}) { token user { id username } userErrors { code message } }
 	}`, map[string]any{"name": username, "password": somePassword}).Data.Register
