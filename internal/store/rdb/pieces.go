@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	pieceWork      = 250 // work of a pipeline, in pushes: half a millisecond, or twice that beside busy programs
+	pieceWork      = 500 // work of a pipeline, in pushes: about a millisecond
 	piecesInFlight = 2   // at each master: it has the next one when it has finished one
 
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
