@@ -423,8 +423,12 @@ func registerAt(ctx context.Context, url, address string) string {
 	var registered struct {
 		Data struct{ Register struct{ Token string } }
 	}
-	if err := json.NewDecoder(response.Body).Decode(&registered); err != nil || registered.Data.Register.Token == "" {
-		panic(fmt.Sprintf("cannot register: %v", err))
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		panic(err)
+	}
+	if err := json.Unmarshal(text, &registered); err != nil || registered.Data.Register.Token == "" {
+		panic(fmt.Sprintf("cannot register: %s", text))
 	}
 	return registered.Data.Register.Token
 }
