@@ -63,7 +63,6 @@ end
 
 local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
-local limit = cap + slack
 local names, heads, changed, hidden, hidden_heads = {}, {}, {}, {}, {}
 local pushed, served = 0, 0
 -- The usual case: no list is searched or marked, and those that are watched show the element.
@@ -71,11 +70,7 @@ if not search and next(merged) == nil and (not watched_any or #element <= ID_DIG
   for i = 1, count do
     local list = prefix .. found[i] .. suffix
     local before = online[i] == 1 and head(list)
-    local length = call('LPUSHX', list, element)
-    if length > limit then
-      trim(list, cap)
-    end
-    if length > 0 then
+    if push(list, element, cap, slack) then
       pushed = pushed + 1
     end
     if before then
@@ -127,12 +122,8 @@ else
       if before and reposts then
         searched = searched + 4 -- may_repeat takes four times as long as LPOS
       end
-      local length = call('LPUSHX', list, element)
-      if length > 0 then
+      if push(list, element, cap, slack) then
         pushed = pushed + 1
-      end
-      if length > limit then
-        trim(list, cap)
       end
       local is_hidden = before and has_context and hider_of(found[i])
       if is_hidden and is_hidden(element) then
