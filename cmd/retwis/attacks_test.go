@@ -321,7 +321,8 @@ func postsToEventStreams(timeline string) attack {
 		if number > 0 {
 			return readStreams(ctx, url, address, subscription(timeline), readToEnd)
 		}
-		return postSlowly(ctx, url, address, registerAt(ctx, url, address), "hi")
+		token, _ := registerAt(ctx, url, address)
+		return postSlowly(ctx, url, address, token, "hi")
 	}
 }
 
@@ -337,7 +338,7 @@ func eventsOfManySelections(timeline string) attack {
 			return readStreams(ctx, url, address, `{"query": "subscription { timelineEvents(timelineId: \"`+timeline+
 				`\") { ... on PostAdded { edge { node { `+selected+` } } } } }"}`, readToEnd)
 		}
-		token := registerAt(ctx, url, address)
+		token, _ := registerAt(ctx, url, address)
 		begin()
 		return postSlowly(ctx, url, address, token, manyTags())
 	}
@@ -364,7 +365,10 @@ func filteredReplays(timeline, since string) attack {
 func mutationsWithLargeAnswers() attack {
 	var tokens sync.Map // functions that return one, by address
 	return func(ctx context.Context, url, address string, _ int) int64 {
-		registered, _ := tokens.LoadOrStore(address, sync.OnceValue(func() string { return registerAt(ctx, url, address) }))
+		registered, _ := tokens.LoadOrStore(address, sync.OnceValue(func() string {
+			token, _ := registerAt(ctx, url, address)
+			return token
+		}))
 		token := registered.(func() string)() //nolint:forcetypeassert // nothing else is stored
 		selected := muchOfAPost("m")
 		return repeat(ctx, address, func(c *http.Client, _ int) (*http.Response, error) {
@@ -411,26 +415,24 @@ func operate(ctx context.Context, c *http.Client, url, token, document string) (
 	return c.Do(r)
 }
 
-// registerAt registers a user from an address and returns a token of a session. It panics if the service refuses it.
-func registerAt(ctx context.Context, url, address string) string {
+// registerAt registers a user from an address and returns a token of a session and the id of the user. It panics if the service refuses it.
+func registerAt(ctx context.Context, url, address string) (token, id string) {
 	c := &http.Client{Transport: &http.Transport{DialContext: dialer(address).DialContext}}
 	response, err := c.Do(request(ctx, http.MethodPost, url+"/graphql", strings.NewReader(fmt.Sprintf(
-		`{"query": "mutation { register(input: {username: \"u%d\", password: \"a long phrase 7x\"}) { token } }"}`, time.Now().UnixNano()%1e12))))
+		`{"query": "mutation { register(input: {username: \"u%d\", password: \"a long phrase 7x\"}) { token user { id } } }"}`, time.Now().UnixNano()%1e12))))
 	if err != nil {
 		panic(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	var registered struct {
-		Data struct{ Register struct{ Token string } }
-	}
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		panic(err)
 	}
-	if err := json.Unmarshal(text, &registered); err != nil || registered.Data.Register.Token == "" {
+	var got answer
+	if err := json.Unmarshal(text, &got); err != nil || got.Data.Register.Token == "" {
 		panic(fmt.Sprintf("cannot register: %s", text))
 	}
-	return registered.Data.Register.Token
+	return got.Data.Register.Token, got.Data.Register.User.ID
 }
 
 func subscription(timeline string) string {

@@ -114,8 +114,7 @@ func median(of []time.Duration) time.Duration {
 // they take.
 func slowest(t *testing.T, url, address string, requests int) time.Duration {
 	t.Helper()
-	c := newClient(t, url)
-	c.http.Transport.(*http.Transport).DialContext = dialer(address).DialContext //nolint:forcetypeassert // made by newClient
+	c := newClientAt(t, url, address)
 	var took []time.Duration
 	for range requests {
 		start := time.Now()

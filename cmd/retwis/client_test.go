@@ -27,6 +27,14 @@ func newClient(t *testing.T, url string) *client {
 	return &client{t: t, url: url, http: &http.Client{Transport: transport, Timeout: patience}}
 }
 
+// newClientAt returns a client that connects from an address of this machine, but for its websockets.
+func newClientAt(t *testing.T, url, address string) *client {
+	t.Helper()
+	c := newClient(t, url)
+	c.http.Transport.(*http.Transport).DialContext = dialer(address).DialContext //nolint:forcetypeassert // made by newClient
+	return c
+}
+
 // at returns the same user as a client of another process.
 func (c *client) at(url string) *client {
 	other := newClient(c.t, url)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -59,13 +58,8 @@ type bystander struct {
 
 func newBystander(t *testing.T, url, address string) *bystander {
 	t.Helper()
-	at := func() *client {
-		c := newClient(t, url)
-		c.http.Transport.(*http.Transport).DialContext = dialer(address).DialContext //nolint:forcetypeassert // made by newClient
-		return c
-	}
 	name := strings.ReplaceAll(address, ".", "_")
-	b := &bystander{author: at().register("author_" + name), reader: at().register("reader_" + name)}
+	b := &bystander{author: newClientAt(t, url, address).register("author_" + name), reader: newClientAt(t, url, address).register("reader_" + name)}
 	b.reader.follow(b.author)
 	b.home = b.reader.watchNow()
 	return b
@@ -117,8 +111,7 @@ func crowd(users int, begun <-chan struct{}) attack {
 	return func(ctx context.Context, url, address string, number int) int64 {
 		c := &http.Client{Transport: &http.Transport{DialContext: dialer(address).DialContext}}
 		mu.Lock()
-		token := registerAt(ctx, url, fmt.Sprintf("127.212.0.%d", number+1)) // 50 passwords cost more than one network may spend
-		own := idOf(ctx, c, url, token)
+		token, own := registerAt(ctx, url, fmt.Sprintf("127.212.0.%d", number+1)) // 50 passwords cost more than one network may spend
 		ids = append(ids, own)
 		mu.Unlock()
 		registered.Done()
@@ -141,20 +134,6 @@ func crowd(users int, begun <-chan struct{}) attack {
 		<-begun
 		return postSlowly(ctx, url, address, token, "hi")
 	}
-}
-
-// idOf returns the id of the user of a session. It panics if the service refuses the request.
-func idOf(ctx context.Context, c *http.Client, url, token string) string {
-	response, err := operate(ctx, c, url, token, "{ viewer { user { id } } }")
-	if err != nil {
-		panic(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	var got answer
-	if err := json.NewDecoder(response.Body).Decode(&got); err != nil || got.Data.Viewer == nil {
-		panic(fmt.Sprintf("cannot read the viewer: %v", err))
-	}
-	return got.Data.Viewer.User.ID
 }
 
 // followAll follows users.
