@@ -25,10 +25,10 @@ type readLane struct {
 
 // sharedRead is a read for one or more calls.
 type sharedRead struct {
-	entries []retwis.Element // those of all calls, each once
-	done    chan struct{}    // closed when the read has ended, which sets the fields below
-	posts   map[retwis.Element]*retwis.Post
-	err     error
+	entries []retwis.Element                // those of all calls, each once
+	posts   map[retwis.Element]*retwis.Post // by entry; the read sets the values
+	err     error                           // of the read
+	done    chan struct{}                   // closed when the read has ended
 }
 
 // pushedPosts returns the posts that entries show, nil for those that show none, like [Source.Shown]. It takes the context of the hub, because calls share
