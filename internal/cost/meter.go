@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
@@ -152,6 +153,9 @@ func Owe(ctx context.Context, points int) {
 	defer m.mu.Unlock()
 	m.price.Fixed += points
 	m.owed += points
+	if m.shares != nil {
+		m.shares.turns.owe(NetworkOf(m.client), time.Duration(points)*workPerPoint)
+	}
 	if due := m.dueLocked(); due > 0 {
 		m.chargeLocked(due)
 	}

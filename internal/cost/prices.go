@@ -172,6 +172,7 @@ const (
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
 	mutationWeight = 4     // as how many of them a point of a mutation counts: workers do most of its work
 
-	longPart = 5 * time.Millisecond   // the part of the work of an operation that a turn is for takes up to 2
-	longTurn = 500 * time.Microsecond // a write to an event stream takes about 30, unless it waits for the reader, and a message up to 300
+	longPart   = 5 * time.Millisecond   // the part of the work of an operation that a turn is for takes up to 2
+	recentTurn = 350 * time.Microsecond // leaves time for some more writes before the end of a turn
+	longTurn   = 500 * time.Microsecond // a write to an event stream takes about 30, unless it waits for the reader, and a message up to 300
 )

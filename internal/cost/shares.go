@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"time"
 
 	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
@@ -25,8 +26,9 @@ type Shares struct {
 	ofRebuild Gates // like redis, for rebuilds: they hold a turn, so they do not wait for the other exchanges of their clients
 	totals    *totals
 
-	turns  *fair.Gate[ratelimit.Key] // number of the pieces of work that need a core: messages, operations, writes and hashes of passwords, by network
+	turns  *turns                    // pieces of work that need a core: messages, operations, writes and hashes of passwords
 	writes *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
+	crowds *fair.Gate[ratelimit.Key] // number of the deliveries to crowds that wait for a turn to write, or have one, by network
 }
 
 // ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
@@ -48,8 +50,9 @@ func NewShares() *Shares {
 		redis:     NewGates(max(2, cores)*redisPerCore, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
 		ofRebuild: NewGates(longRedisInFlight, longRedisOfHolder),
-		turns:     fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
+		turns:     newTurns(max(1, cores/2)),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
+		crowds:    fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		totals:    newTotals(),
 	}
 }
@@ -160,5 +163,7 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 	default:
 		gate = &m.shares.redis
 	}
-	return gate.pass(ctx, m.client, max(units, redisMinimum))
+	units = max(units, redisMinimum)
+	m.shares.turns.owe(NetworkOf(m.client), time.Duration(units)*workPerUnit)
+	return gate.pass(ctx, m.client, units)
 }

@@ -4,61 +4,73 @@ import (
 	"context"
 	"time"
 
-	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
 )
 
 // Turn is the right to work that needs nothing but a core for a moment. Work that takes longer than the moment waits for something
 // else, and no longer has its turn. The methods of nil, which is no turn, do nothing. A Turn is safe for concurrent use.
 type Turn struct {
-	late *time.Timer // ends the turn
-	end  func()
+	began time.Time
+	late  *time.Timer // ends the turn
+	end   func(worked time.Duration)
 }
 
-func takeTurn(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client, longest time.Duration) (*Turn, error) {
-	end, err := enter(ctx, gate, client)
+func newTurn(longest time.Duration, end func(worked time.Duration)) *Turn {
+	return &Turn{began: time.Now(), late: time.AfterFunc(longest, func() { end(longest) }), end: end}
+}
+
+// take waits until work of a client may begin.
+func (s *Shares) take(ctx context.Context, client ratelimit.Client, longest time.Duration) (*Turn, error) {
+	end, err := s.turns.acquire(ctx, NetworkOf(client))
 	if err != nil {
 		return nil, err
 	}
 	return newTurn(longest, end), nil
 }
 
-func newTurn(longest time.Duration, end func()) *Turn {
-	return &Turn{late: time.AfterFunc(longest, end), end: end}
-}
-
-// enter waits until one more piece of work of the network of a client passes a gate. The returned function has to be called when it is done.
-func enter(ctx context.Context, gate *fair.Gate[ratelimit.Key], client ratelimit.Client) (leave func(), err error) {
-	network := NetworkOf(client)
-	if err := gate.Acquire(ctx, network, 1); err != nil {
-		return nil, err //nolint:wrapcheck // ctx is done
-	}
-	return func() { gate.Release(network, 1) }, nil
-}
+// Recent reports whether the turn has just begun, and will not end by itself before some more work is done.
+func (t *Turn) Recent() bool { return t != nil && time.Since(t.began) < recentTurn }
 
 // End ends the turn, unless it has ended.
 func (t *Turn) End() {
 	if t != nil && t.late.Stop() {
-		t.end()
+		t.end(time.Since(t.began))
 	}
 }
 
-// Write waits until an event stream or a render group of a client may write, or an event may be handed to some of a crowd. An event wakes all those of a timeline. They use half of the cores to
+// Write waits until an event stream or a render group of a client may write. An event wakes all those of a timeline. They use half of the cores to
 // write, because Go looks for requests that arrive only when a core has nothing else to do. Those of one network take turns with all else that it needs a core for.
 // The turn has to end after the write. It fails if ctx is done.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (*Turn, error) {
-	leaveNetwork, err := enter(ctx, s.turns, client)
+	return s.write(ctx, NetworkOf(client), func() {})
+}
+
+// HandOver waits like [Shares.Write] until an event may be handed over to some of a crowd. A network may have hundreds of crowds, and one queue of events
+// to write. So its crowds have their turns one after the other, and the queue has its turn after each of them.
+func (s *Shares) HandOver(ctx context.Context, client ratelimit.Client) (*Turn, error) {
+	network := NetworkOf(client)
+	if err := s.crowds.Acquire(ctx, network, 1); err != nil {
+		return nil, err //nolint:wrapcheck // ctx is done
+	}
+	return s.write(ctx, network, func() { s.crowds.Release(network, 1) })
+}
+
+// write returns a turn to write, and calls a function when it ends, or at once if there is none.
+func (s *Shares) write(ctx context.Context, network ratelimit.Key, after func()) (*Turn, error) {
+	end, err := s.turns.acquire(ctx, network)
 	if err != nil {
+		after()
 		return nil, err
 	}
-	leave, err := enter(ctx, s.writes, client)
-	if err != nil {
-		leaveNetwork()
-		return nil, err
+	if err := s.writes.Acquire(ctx, network, 1); err != nil {
+		end(0)
+		after()
+		return nil, err //nolint:wrapcheck // ctx is done
 	}
-	return newTurn(longTurn, func() {
-		leave()
-		leaveNetwork()
+	return newTurn(longTurn, func(worked time.Duration) {
+		s.writes.Release(network, 1)
+		end(worked)
+		after()
 	}), nil
 }
 
@@ -68,14 +80,19 @@ func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func()
 	if m := Of(ctx); m != nil {
 		m.endTurn()
 	}
-	return enter(ctx, s.turns, client)
+	end, err := s.turns.acquire(ctx, NetworkOf(client))
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	return func() { end(time.Since(began)) }, nil
 }
 
 // Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
 // cores: thousands may arrive in the same millisecond. The turn has to end when it is decoded and its operation has begun. If the client
 // leaves, Decode does not wait, and there is no turn.
 func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
-	turn, _ := takeTurn(ctx, s.turns, client, longTurn)
+	turn, _ := s.take(ctx, client, longTurn)
 	return turn
 }
 
@@ -87,7 +104,7 @@ func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next = func() *Turn {
-		turn, _ := takeTurn(ctx, m.shares.turns, m.client, longPart)
+		turn, _ := m.shares.take(ctx, m.client, longPart)
 		return turn
 	}
 	return m.endTurn

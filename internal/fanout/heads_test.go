@@ -43,6 +43,36 @@ func TestReadyHeads_NobodyWaitsForUsersWhoWereServed(t *testing.T) {
 	}
 }
 
+// Each post of a quiet outbox had a trim of its own, which has as many scripts as the delivery.
+func TestTrims_Rest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var trims trimRests
+		begun := 0
+		trim := func(took time.Duration) {
+			if !trims.begin(time.Now()).After(time.Now()) {
+				begun++
+				time.Sleep(took)
+				trims.took(took)
+			}
+		}
+		for start := time.Now(); time.Since(start) < time.Second; time.Sleep(time.Millisecond) {
+			trim(3 * time.Millisecond)
+		}
+		if least, most := 55, 70; begun < least || begun > most { // one in 3 + 4*3 ms
+			t.Errorf("%d trims in a second, want %d to %d", begun, least, most)
+		}
+		trim(time.Minute) // a replica does not answer
+		if rest := time.Until(trims.begin(time.Now())); rest > maxTrimRest {
+			t.Errorf("the next trim waits for %v", rest)
+		}
+		time.Sleep(maxTrimRest)
+		if now := time.Now(); trims.begin(now).After(now) || !trims.begin(now).After(now) {
+			t.Error("one trim should begin, and not two at once")
+		}
+	})
+}
+
 // Attack: the deletion of two accounts with a thousand posts each on thousands of watched lists took a core for a minute.
 func TestRest_DeletionsHaveARate(t *testing.T) {
 	t.Parallel()

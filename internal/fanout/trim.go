@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"retwis/internal/outbox"
@@ -34,12 +35,19 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	for n < min(len(r.entries), trimCount) && r.entries[n].done {
 		n++
 	}
-	since := time.Since(r.lastTrim)
-	if r.trimming || r.last == "" || n > 0 && time.Now().Before(r.trimAt) ||
+	now := time.Now()
+	since := now.Sub(r.lastTrim)
+	if r.trimming || r.last == "" || n > 0 && now.Before(r.trimAt) ||
 		n == 0 && since < verifyEvery || !idle && n < trimCount && since < trimEvery {
 		return
 	}
-	r.lastTrim, r.trimming = time.Now(), true
+	if n > 0 && n < trimCount {
+		if at := r.trims.begin(now); at.After(now) {
+			r.trimAt = at
+			return
+		}
+	}
+	r.lastTrim, r.trimming = now, true
 	result := trimResult{entries: n}
 	in := map[int]int{r.outboxID: 0} // the number of targets, by partition
 	var targets []outbox.Target
@@ -67,8 +75,34 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 				result.err = r.store.TrimOutbox(ctx, r.outboxID, upTo)
 			}
 		}
+		r.trims.took(time.Since(now))
 		r.trimmed <- result
 	}()
+}
+
+// trimRests make the short trims of all outboxes of a worker pause. A trim has a script for each partition, whether it removes one entry or many. So
+// a worker with few entries in each outbox trims several at once, and does not spend more on trims than on deliveries.
+type trimRests struct {
+	mu  sync.Mutex
+	end time.Time
+}
+
+// begin returns when a trim may begin. If that is not later than now, it begins, and others do not begin at the same time.
+func (t *trimRests) begin(now time.Time) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.end.After(now) {
+		return t.end
+	}
+	t.end = now.Add(trimGap)
+	return now
+}
+
+// took notes how long a trim took. One that took long has waited for a replica, or for a master that does not answer, and does not delay others.
+func (t *trimRests) took(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end = later(t.end, time.Now().Add(min(trimRest*d, maxTrimRest)))
 }
 
 // trimDone processes the result of a trim.

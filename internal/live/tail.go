@@ -14,7 +14,7 @@ const tailBatch = 32
 // tail has those subscribers of a feed whose network has many others. The feed hands each event to the first subscribers of each network and
 // goes on; the tail hands it to its members in a goroutine of its own, without the lock of the partition. So the events of other networks, and
 // of other timelines, do not wait until thousands of subscribers have this one. Tails take turns with those that write the events: see
-// [cost.Shares.Write].
+// [cost.Shares.HandOver].
 type tail struct {
 	hub *Hub
 
@@ -66,7 +66,7 @@ func (t *tail) run() {
 		for rest := t.len(); rest > 0; {
 			var n int
 			n, rest = t.last(rest, batch[:])
-			turn, _ := t.hub.options.Shares.Write(context.Background(), clientOf(slices.Values(batch[:n]))) // turns are short
+			turn, _ := t.hub.options.Shares.HandOver(context.Background(), clientOf(slices.Values(batch[:n]))) // turns are short
 			for _, s := range batch[:n] {
 				if s.nextVisit <= number {
 					s.nextVisit = number + 1

@@ -46,6 +46,9 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 	return results
 }
 
+// ServesOperations reports whether operations of this process have exchanges with the database now.
+func (s *Outbox) ServesOperations() bool { return s.db.ServesOperations() }
+
 func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	switch {
 	case d.To == outbox.TargetReplies:

@@ -256,19 +256,23 @@ func (s *Outbox) PartitionOfPost(id retwis.PostID) int { return s.db.OfBucket(id
 // PartitionOfUser returns the number of a user's partition.
 func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }
 
+// advanceWork is the work of one call, in pushes.
+const advanceWork = 40
+
 // AdvanceWatermark advances the watermark of an outbox in partitions, for each of which it takes the number of targets that the entries up to
 // there had. Call it after [Outbox.VerifyDurable] and before [Outbox.TrimOutbox].
 func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int) error {
-	calls := make([]rdb.Call, 0, len(targets))
+	calls, work := make([]rdb.Call, 0, len(targets)), make([]int, 0, len(targets))
 	for number, finished := range targets {
 		p := s.db.Partition(number)
+		work = append(work, advanceWork)
 		calls = append(calls, rdb.Call{
 			Script: script.AdvanceWatermark,
 			Keys:   []string{p.Progress(outboxID), p.MergeMarks(outboxID), p.OlderMergeMarks(outboxID)},
 			Args:   []any{upTo, finished},
 		})
 	}
-	for _, reply := range s.db.DoAll(ctx, calls) {
+	for _, reply := range s.db.DoInPieces(ctx, calls, work) {
 		if err := reply.Err(); err != nil {
 			return fmt.Errorf("advance the watermark of outbox %d to %s: %w", outboxID, upTo, err)
 		}

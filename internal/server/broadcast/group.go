@@ -23,7 +23,8 @@ import (
 const (
 	maxGroups   = 4096             // above it, new groups are of one client each
 	maxOfClient = 256              // groups that one client is in: each keeps an operation, and the others need groups, too
-	maxQueues   = 8                // of one group, each with a goroutine while it is not empty
+	maxQueues   = 8                // of one group that networks share, each with a goroutine while it is not empty
+	maxSharing  = 32               // members of one network that use them, if there are others; the further ones have a queue of their own
 	renderTime  = 10 * time.Second // for one event, an outage included
 	renderPause = 50 * time.Millisecond
 )
@@ -78,7 +79,7 @@ type group struct {
 // groupClient is a client with members of a group.
 type groupClient struct {
 	members int
-	lanes   []lane // one in each queue of the group
+	lanes   []lane // one in each queue of the group, and one in that of its network
 	joined  int    // members that have ever joined; each is named by its number
 	limited error  // why subscriptions end: the client had no budget left
 	ending  int    // number of the last member that ends for this reason
@@ -87,7 +88,8 @@ type groupClient struct {
 // groupNetwork is a network with members of a group.
 type groupNetwork struct {
 	members int
-	queued  []network // in each queue of the group
+	queued  []network // in each queue of the group, and in its own
+	own     *queue    // for members beyond [maxSharing]; nil until there is one
 }
 
 // NewGroups returns groups that render until ctx is done, and send within some shares.
@@ -145,21 +147,28 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	}
 	c := found.clients[client.Key()]
 	if c.lanes == nil {
-		c.lanes = make([]lane, len(found.queues))
+		c.lanes = make([]lane, len(found.queues)+1)
 	}
 	c.members++
 	c.joined++
 	found.clients[client.Key()] = c
 	of := found.networks[ratelimit.NetworkOf(client.Address)]
 	if of.queued == nil {
-		of.queued = make([]network, len(found.queues))
+		of.queued = make([]network, len(found.queues)+1)
 	}
 	of.members++
-	found.networks[ratelimit.NetworkOf(client.Address)] = of
 	found.joined++
 	chosen := found.joined % len(found.queues)
+	m.queue = &found.queues[chosen]
+	if of.members > maxSharing && client.Address.IsValid() {
+		if of.own == nil {
+			of.own = &queue{ofNetwork: true}
+		}
+		chosen, m.queue = len(found.queues), of.own
+	}
+	found.networks[ratelimit.NetworkOf(client.Address)] = of
 	m.to, m.client, m.group, m.number = to, client, found, c.joined
-	m.queue, m.network, m.lane = &found.queues[chosen], &of.queued[chosen], &c.lanes[chosen]
+	m.network, m.lane = &of.queued[chosen], &c.lanes[chosen]
 	return nil
 }
 
@@ -202,11 +211,14 @@ func (g *group) holder(payer ratelimit.Client) ratelimit.Client {
 	}
 }
 
-// takeTurn waits until the group may send events. Groups use half of the cores, like event streams: an event can start hundreds of them, and
-// Go looks for requests that arrive only when a core has nothing else to do. Those of one network take turns with those of other networks, and
-// those of several. There is no turn when the server stops.
-func (g *group) takeTurn(client ratelimit.Client) *cost.Turn {
-	turn, _ := g.groups.shares.Write(g.groups.ctx, g.holder(client))
+// takeTurn waits until a client's queue may send events. Groups use half of the cores, like event streams: an event can start hundreds of them, and
+// Go looks for requests that arrive only when a core has nothing else to do. Queues of one network take turns with those of other networks, and
+// with those of several. There is no turn when the server stops.
+func (g *group) takeTurn(q *queue, client ratelimit.Client) *cost.Turn {
+	if !q.ofNetwork {
+		client = g.holder(client)
+	}
+	turn, _ := g.groups.shares.Write(g.groups.ctx, client)
 	return turn
 }
 

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -92,6 +95,59 @@ func joinAlone(t *testing.T, client ratelimit.Client, member *Member, to Recipie
 	groups, executor := newTestGroups(t.Context())
 	join(t, groups, member, &graphql.OperationContext{RawQuery: "news"}, client, to)
 	return executor
+}
+
+// Attack: a network with thousands of subscriptions, which had to rest, kept the events of others waiting in their queue.
+func TestGroup_ALargeNetworkDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		groups, _ := newTestGroups(ctx)
+		op := &graphql.OperationContext{RawQuery: "news"}
+		large := ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}
+		small := ratelimit.Client{Address: netip.MustParseAddr("198.51.100.1")}
+		var members []*Member
+		to := make([]*received, 4*maxSharing)
+		for i := range to {
+			m := &Member{}
+			to[i] = &received{}
+			join(t, groups, m, op, large, to[i])
+			members = append(members, m)
+		}
+		other, toOther := &Member{}, &received{}
+		join(t, groups, other, op, small, toOther)
+		members = append(members, other)
+
+		var turns []*cost.Turn // of the large network, which it does not get back for a while
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			turns = append(turns, groups.shares.Decode(ctx, large))
+		}
+		for n := range 3 {
+			for _, m := range members {
+				m.Take(&retwis.Advanced{Cursor: retwis.Cursor(fmt.Sprint(n))})
+			}
+		}
+		synctest.Wait()
+		if len(toOther.texts) != 3 {
+			t.Errorf("the member of another network got %d events, want 3", len(toOther.texts))
+		}
+		for i, got := range to {
+			if want := 3; i < maxSharing && len(got.texts) != want || i >= maxSharing && len(got.texts) > 0 {
+				t.Errorf("member %d of the large network got %d events", i, len(got.texts))
+			}
+		}
+		for _, turn := range turns {
+			turn.End()
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		for i, got := range to {
+			if want := []string{`{"data":"0"}`, `{"data":"1"}`, `{"data":"2"}`}; !slices.Equal(got.texts, want) {
+				t.Errorf("member %d of the large network got %q, want %q", i, got.texts, want)
+			}
+		}
+		cancel()
+	})
 }
 
 // received is a recipient that keeps the responses.

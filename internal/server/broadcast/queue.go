@@ -15,8 +15,11 @@ const (
 )
 
 // queue is a render queue of a group: ordered events, and a goroutine while there are any. Each member uses one of the group's
-// queues. Networks take turns, and so do the clients of a network, so that one with many subscriptions does not delay the others.
+// queues. Networks take turns, and so do the clients of a network, so that one with many subscriptions does not delay the others. A network with
+// many members has a queue of its own, beside its share of the others, so that others do not wait while it has no turn to send.
 type queue struct {
+	ofNetwork bool // all members are of one network
+
 	mu       sync.Mutex
 	networks line[*network] // those with events
 	running  bool
@@ -101,7 +104,7 @@ func (q *queue) run() {
 		}
 		for i, e := range batch {
 			if i%turnEvents == 0 {
-				q.leave() // other groups have theirs
+				q.pause()
 			}
 			if e.event != nil {
 				q.deliver(e, e.to.pending.Add(-1) > 0)
@@ -111,8 +114,18 @@ func (q *queue) run() {
 			}
 			batch[i] = queued{}
 		}
-		q.leave()
+		q.pause()
 	}
+}
+
+// pause leaves the turn to others. A queue of one network keeps it for a while: other networks do not wait for it, but its own may have many operations
+// that do, each of which has a turn before the queue has the next one.
+func (q *queue) pause() {
+	if q.ofNetwork && q.turn.Recent() {
+		q.yield()
+		return
+	}
+	q.leave()
 }
 
 // take removes events for some turns and appends them to a batch. If there are none, the goroutine has to end.
@@ -135,7 +148,8 @@ func (q *queue) take(batch []queued) []queued {
 		}
 	}
 	if len(batch) == 0 {
-		q.running = false
+		q.turn.End()
+		q.turn, q.running = nil, false
 		q.rendered.content, q.rendered.event = content{}, nil
 	}
 	return batch
@@ -167,14 +181,19 @@ func (q *queue) deliver(e queued, more bool) {
 // enter takes a turn for a member, unless the queue has one.
 func (q *queue) enter(m *Member) {
 	if q.turn == nil {
-		q.turn = m.group.takeTurn(m.client)
+		q.turn = m.group.takeTurn(q, m.client)
 	}
 }
 
-// leave ends the turn to send. If nobody waits for a turn, others have the core after as many events as a turn has.
+// leave ends the turn to send. If nobody waits for a turn, others have the core nevertheless.
 func (q *queue) leave() {
 	q.turn.End()
 	q.turn = nil
+	q.yield()
+}
+
+// yield leaves the core to others after as many events as a turn has.
+func (q *queue) yield() {
 	if q.sent >= turnEvents {
 		q.sent = 0
 		netpoll.Yield()

@@ -49,6 +49,7 @@ type DB struct {
 	partitions []Partition
 	scripts    map[script.Name]*redis.Script
 	hook       *hook
+	operations recentUse                 // by operations
 	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
 	tasks      taskTurns                 // see [DB.TaskTurn]
 }
@@ -79,7 +80,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newPieceTurns()}
-	db.hook = newHook(scripts, newMetrics(o.Metrics))
+	db.hook = newHook(scripts, newMetrics(o.Metrics), &db.operations)
 	if err := db.connect(ctx); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,8 @@ type hook struct {
 	metrics *metrics
 	scripts map[string]*program       // by SHA-1
 	tasks   *fair.Gate[retwis.UserID] // exchanges of tasks in flight: see [hook.enterTask]
+
+	operations *recentUse
 }
 
 // program identifies a script in metrics and traces. Its metric is created when the script first runs.
@@ -36,8 +38,10 @@ type program struct {
 
 func (s *program) took(seconds float64) { s.times().Observe(seconds) }
 
-func newHook(scripts map[script.Name]*redis.Script, m *metrics) *hook {
-	h := &hook{metrics: m, scripts: map[string]*program{}, tasks: fair.NewGate[retwis.UserID](taskExchanges, taskExchanges)}
+func newHook(scripts map[script.Name]*redis.Script, m *metrics, operations *recentUse) *hook {
+	h := &hook{
+		metrics: m, scripts: map[string]*program{}, tasks: fair.NewGate[retwis.UserID](taskExchanges, taskExchanges), operations: operations,
+	}
 	for name, s := range scripts {
 		times := sync.OnceValue(func() prometheus.Observer { return m.scripts.WithLabelValues(name.Base()) })
 		h.scripts[s.Hash()] = &program{name.Base(), unitsOf(name), name == script.FindSession, name.CountsRows(), times}

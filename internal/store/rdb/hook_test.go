@@ -91,7 +91,7 @@ func observed(tb testing.TB) *hook {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return newHook(scripts, newMetrics(nil))
+	return newHook(scripts, newMetrics(nil), new(recentUse))
 }
 
 // scriptCall returns a command that calls a script.

@@ -40,6 +40,7 @@ func (h *hook) metered(ctx context.Context, cmds []redis.Cmder, run func(context
 		setErrors(cmds, err)
 		return err
 	}
+	h.operations.note()
 	err = run(cost.With(ctx, nil))
 	leave()
 	rows := 0

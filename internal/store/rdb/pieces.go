@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -15,6 +16,9 @@ const (
 	pieceWork      = 500 // work of a pipeline, in pushes: about a millisecond
 	piecesInFlight = 2   // at each master: it has the next one when it has finished one
 
+	shortPieceWork  = 160                   // of a pipeline beside operations, of which a master has one in flight
+	operationsFresh = 20 * time.Millisecond // for as long after the last exchange of an operation, the next one is near
+
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
 
@@ -25,7 +29,8 @@ func newPieceTurns() *fair.Gate[*redis.Client] {
 
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
 // other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. DoInPieces takes
-// the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order.
+// the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order. Beside operations the pipelines are shorter, and one
+// is in flight: each operation has several exchanges, which all wait for those before them.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
 	workOf := func(call int) int { return work[call] }
@@ -61,9 +66,13 @@ func lanes(calls []Call, group []int, workOf func(call int) int) [][]int {
 // doLane runs calls to one master in their order.
 func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, workOf func(call int) int, lane []int, results []*redis.Cmd) {
 	for len(lane) > 0 {
-		piece := lane[:pieceLength(lane, workOf, pieceWork)]
+		atMost, share := pieceWork, 1
+		if db.ServesOperations() {
+			atMost, share = shortPieceWork, piecesInFlight
+		}
+		piece := lane[:pieceLength(lane, workOf, atMost)]
 		lane = lane[len(piece):]
-		db.doPiece(ctx, master, calls, piece, results)
+		db.doPiece(ctx, master, share, calls, piece, results)
 		if err := results[piece[0]].Err(); isOutage(err) {
 			setResults(ctx, results, lane, err)
 			return
@@ -71,11 +80,22 @@ func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, wo
 	}
 }
 
-func (db *DB) doPiece(ctx context.Context, master *redis.Client, calls []Call, piece []int, results []*redis.Cmd) {
+// ServesOperations reports whether operations of this process have exchanges now, or had some a moment ago.
+func (db *DB) ServesOperations() bool { return db.operations.within(operationsFresh) }
+
+// recentUse tells when something was last used. It is safe for concurrent use.
+type recentUse struct{ at atomic.Int64 } // nanoseconds since 1970
+
+func (u *recentUse) note() { u.at.Store(time.Now().UnixNano()) }
+
+func (u *recentUse) within(d time.Duration) bool { return time.Since(time.Unix(0, u.at.Load())) < d }
+
+// doPiece runs a piece when it may be in flight, with some of the share of all pieces.
+func (db *DB) doPiece(ctx context.Context, master *redis.Client, share int, calls []Call, piece []int, results []*redis.Cmd) {
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
-	if db.pieces.Acquire(waiting, master, 1) == nil {
-		defer db.pieces.Release(master, 1)
+	if db.pieces.Acquire(waiting, master, share) == nil {
+		defer db.pieces.Release(master, share)
 	}
 	db.doGroup(ctx, calls, piece, results)
 }

@@ -60,6 +60,35 @@ func TestDoInPieces_LimitsPipelinesInFlight(t *testing.T) {
 	})
 }
 
+// Each operation has several exchanges, which waited for two long pipelines each.
+func TestDoInPieces_AreShorterBesideOperations(t *testing.T) {
+	t.Parallel()
+	const calls, work, want = 16, shortPieceWork / 4, 4
+	server := &slowServer{takes: time.Millisecond}
+	db, run := server.open(t, calls, 4, work)
+	synctest.Test(t, func(t *testing.T) {
+		pipelines := func() int {
+			server.pipelines, server.most = 0, 0
+			run(t.Context())
+			return server.pipelines
+		}
+		if n := pipelines(); n != 2 || server.most != piecesInFlight {
+			t.Errorf("%d pipelines, %d at once, want two", n, server.most)
+		}
+		db.operations.note()
+		if n := pipelines(); n != want || server.most != 1 {
+			t.Errorf("%d pipelines beside operations, %d at once, want %d, one after the other", n, server.most, want)
+		}
+		time.Sleep(operationsFresh)
+		if n := pipelines(); n != 2 {
+			t.Errorf("%d pipelines after the operations, want two", n)
+		}
+		if n := db.pieces.Used(); n != 0 {
+			t.Errorf("%d pieces still count", n)
+		}
+	})
+}
+
 // Attack: 16 outboxes had eight tasks each in flight, scripts of 2 to 4 milliseconds, and all others waited behind them.
 func TestTaskTurn_LimitsTasksInFlight(t *testing.T) {
 	t.Parallel()
@@ -112,7 +141,7 @@ func TestHook_LimitsExchangesOfTasks(t *testing.T) {
 	t.Parallel()
 	server := &slowServer{takes: time.Millisecond}
 	db, _ := server.open(t, 1, 1, 1)
-	h := newHook(db.scripts, newMetrics(nil))
+	h := newHook(db.scripts, newMetrics(nil), &db.operations)
 	client := redis.NewClient(&redis.Options{})
 	defer client.Close()
 	client.AddHook(h) // before the server

@@ -1,0 +1,197 @@
+package cost
+
+import (
+	"context"
+	"net/netip"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"retwis/internal/ratelimit"
+)
+
+func networkClient(n int) ratelimit.Client {
+	return ratelimit.Client{Address: netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 1})}
+}
+
+// work takes turns without a pause until ctx is done, as many at a time as a network may have. It returns for how long they lasted together.
+func work(ctx context.Context, s *Shares, client ratelimit.Client, each time.Duration) time.Duration {
+	workers := max(1, runtime.GOMAXPROCS(0)/2)
+	worked := make(chan time.Duration, workers)
+	for range workers {
+		go func() {
+			var sum time.Duration
+			for {
+				turn := s.Decode(ctx, client)
+				if ctx.Err() != nil {
+					turn.End()
+					worked <- sum
+					return
+				}
+				time.Sleep(each)
+				turn.End()
+				sum += each
+			}
+		}()
+	}
+	var sum time.Duration
+	for range workers {
+		sum += <-worked
+	}
+	return sum / time.Duration(workers)
+}
+
+func TestShares_ANetworkRestsBesideOthers(t *testing.T) {
+	t.Parallel()
+	const long = 10 * time.Second
+	for name, tt := range map[string]struct {
+		busy   ratelimit.Client
+		others time.Duration // between the turns of another network; 0 for none
+		want   time.Duration // of work
+	}{
+		"alone":                              {networkClient(1), 0, long},
+		"beside another":                     {networkClient(1), time.Second, long / 4},
+		"beside one that has left":           {networkClient(1), time.Hour, long}, // its turn was long before
+		"for several":                        {ForSeveral(), time.Second, long},
+		"a user without an address, besides": {ratelimit.Client{User: 3}, time.Second, long / 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := NewShares()
+				other := func() { s.Decode(t.Context(), networkClient(2)).End() }
+				if tt.others > 0 {
+					s.Decode(t.Context(), networkClient(1)).End()
+					other()
+					time.Sleep(besideOthers + time.Second)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), long)
+				defer cancel()
+				if tt.others > 0 && tt.others < long {
+					other()
+					go func() {
+						for ctx.Err() == nil {
+							time.Sleep(tt.others)
+							other()
+						}
+					}()
+				}
+				worked := work(ctx, s, tt.busy, 300*time.Microsecond)
+				if worked < tt.want*9/10 || worked > tt.want*21/20 {
+					t.Errorf("it worked for %v, want %v", worked, tt.want)
+				}
+				time.Sleep(long)
+				if used := s.turns.Used(); used != 0 {
+					t.Errorf("%d turns have not ended", used)
+				}
+			})
+		})
+	}
+}
+
+// Those who work now and then wait for nobody, as long as their network does so less than a quarter of the time.
+func TestShares_LightClientsDoNotRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		busy := make(chan time.Duration)
+		go func() { busy <- work(ctx, s, networkClient(1), 300*time.Microsecond) }()
+		for ctx.Err() == nil {
+			start := time.Now()
+			turn := s.Decode(t.Context(), networkClient(2))
+			if waited := time.Since(start); waited > 0 {
+				t.Fatalf("a light client waited for %v", waited)
+			}
+			time.Sleep(200 * time.Microsecond)
+			turn.End()
+			time.Sleep(800 * time.Microsecond)
+		}
+		<-busy
+	})
+}
+
+// What an operation causes elsewhere delays the next turns of its network, beside others.
+func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		wait := func(n int) time.Duration {
+			start := time.Now()
+			s.Decode(t.Context(), networkClient(n)).End()
+			return time.Since(start)
+		}
+		post := func() { Owe(With(t.Context(), NewMeter(Options{Client: networkClient(1), Shares: s})), 1000) }
+		post() // there are no others
+		wait(1)
+		wait(2)
+		wait(1)
+		post()
+		post()
+		wait(1) // rests afterwards
+		work := 2 * 1000 * workPerPoint
+		if waited, want := wait(1), (1+restPerWork)*work-unrested; waited != want {
+			t.Errorf("the network rested for %v, want %v", waited, want)
+		}
+		if waited := wait(2); waited != 0 {
+			t.Errorf("another one waited for %v", waited)
+		}
+	})
+}
+
+// A network that is in many crowds writes their events meanwhile.
+func TestShares_CrowdsOfANetworkTakeTurnsWithItsWrites(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		ctx, cancel := context.WithCancel(t.Context())
+		const each = 100 * time.Microsecond
+		for range 100 {
+			go func() {
+				for ctx.Err() == nil {
+					turn, err := s.HandOver(ctx, networkClient(1))
+					if err != nil {
+						return
+					}
+					time.Sleep(each)
+					turn.End()
+				}
+			}()
+		}
+		synctest.Wait()
+		for range 10 {
+			start := time.Now()
+			turn, err := s.Write(ctx, networkClient(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(start); waited > 2*each {
+				t.Errorf("a write waited for %v, want at most the hand-overs that have a turn or wait for the next one", waited)
+			}
+			turn.End()
+		}
+		cancel()
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if s.turns.Used() != 0 || s.writes.Used() != 0 || s.crowds.Used() != 0 {
+			t.Errorf("%d turns, %d writes and %d hand-overs have not ended", s.turns.Used(), s.writes.Used(), s.crowds.Used())
+		}
+	})
+}
+
+func TestTurns_ForgetNetworksThatOweNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		for n := range 10 * restsKept {
+			turn := s.Decode(t.Context(), networkClient(n))
+			time.Sleep(10 * time.Microsecond)
+			turn.End()
+		}
+		if known := len(s.turns.rested); known > restsKept {
+			t.Errorf("%d networks are remembered", known)
+		}
+	})
+}
