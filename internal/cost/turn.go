@@ -62,6 +62,7 @@ func (s *Shares) write(ctx context.Context, network ratelimit.Key, after func())
 		after()
 		return nil, err
 	}
+	s.turns.serve(network)
 	if err := s.writes.Acquire(ctx, network, 1); err != nil {
 		end(0)
 		after()
@@ -101,6 +102,7 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
 // An operation that has done much work takes a new turn for each part of the rest.
 func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	m.turn.Store(m.shares.Decode(ctx, m.client))
+	m.shares.turns.serve(NetworkOf(m.client))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next = func() *Turn {

@@ -15,6 +15,11 @@ func networkClient(n int) ratelimit.Client {
 	return ratelimit.Client{Address: netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 1})}
 }
 
+// operate makes an operation of a client, which takes no time.
+func operate(ctx context.Context, s *Shares, client ratelimit.Client) {
+	NewMeter(Options{Client: client, Shares: s}).TakeTurn(ctx)()
+}
+
 // work takes turns without a pause until ctx is done, as many at a time as a network may have. It returns for how long they lasted together.
 func work(ctx context.Context, s *Shares, client ratelimit.Client, each time.Duration) time.Duration {
 	workers := max(1, runtime.GOMAXPROCS(0)/2)
@@ -44,7 +49,7 @@ func work(ctx context.Context, s *Shares, client ratelimit.Client, each time.Dur
 
 func TestShares_ANetworkRestsBesideOthers(t *testing.T) {
 	t.Parallel()
-	const long = 10 * time.Second
+	const long, checks = 10 * time.Second, -time.Second
 	for name, tt := range map[string]struct {
 		busy   ratelimit.Client
 		others time.Duration // between the turns of another network; 0 for none
@@ -52,6 +57,7 @@ func TestShares_ANetworkRestsBesideOthers(t *testing.T) {
 	}{
 		"alone":                              {networkClient(1), 0, long},
 		"beside another":                     {networkClient(1), time.Second, long / 4},
+		"beside health checks":               {networkClient(1), checks, long},
 		"beside one that has left":           {networkClient(1), time.Hour, long}, // its turn was long before
 		"for several":                        {ForSeveral(), time.Second, long},
 		"a user without an address, besides": {ratelimit.Client{User: 3}, time.Second, long / 4},
@@ -60,14 +66,22 @@ func TestShares_ANetworkRestsBesideOthers(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := NewShares()
-				other := func() { s.Decode(t.Context(), networkClient(2)).End() }
+				other := func() { operate(t.Context(), s, networkClient(2)) }
 				if tt.others > 0 {
-					s.Decode(t.Context(), networkClient(1)).End()
+					operate(t.Context(), s, networkClient(1))
 					other()
 					time.Sleep(besideOthers + time.Second)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), long)
 				defer cancel()
+				if tt.others == checks {
+					go func() {
+						for ctx.Err() == nil {
+							s.Decode(ctx, networkClient(2)).End()
+							time.Sleep(-checks)
+						}
+					}()
+				}
 				if tt.others > 0 && tt.others < long {
 					other()
 					go func() {
@@ -100,6 +114,7 @@ func TestShares_LightClientsDoNotRest(t *testing.T) {
 		busy := make(chan time.Duration)
 		go func() { busy <- work(ctx, s, networkClient(1), 300*time.Microsecond) }()
 		for ctx.Err() == nil {
+			operate(t.Context(), s, networkClient(3)) // of anybody else
 			start := time.Now()
 			turn := s.Decode(t.Context(), networkClient(2))
 			if waited := time.Since(start); waited > 0 {
@@ -120,7 +135,7 @@ func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
 		s := NewShares()
 		wait := func(n int) time.Duration {
 			start := time.Now()
-			s.Decode(t.Context(), networkClient(n)).End()
+			operate(t.Context(), s, networkClient(n))
 			return time.Since(start)
 		}
 		post := func() { Owe(With(t.Context(), NewMeter(Options{Client: networkClient(1), Shares: s})), 1000) }
@@ -186,7 +201,10 @@ func TestTurns_ForgetNetworksThatOweNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewShares()
 		for n := range 10 * restsKept {
-			turn := s.Decode(t.Context(), networkClient(n))
+			turn, err := s.Write(t.Context(), networkClient(n))
+			if err != nil {
+				t.Fatal(err)
+			}
 			time.Sleep(10 * time.Microsecond)
 			turn.End()
 		}

@@ -41,7 +41,7 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 		n == 0 && since < verifyEvery || !idle && n < trimCount && since < trimEvery {
 		return
 	}
-	if n > 0 && n < trimCount {
+	if n > 0 && n < trimCount && r.store.ServesOperations() {
 		if at := r.trims.begin(now); at.After(now) {
 			r.trimAt = at
 			return
@@ -80,8 +80,8 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	}()
 }
 
-// trimRests make the short trims of all outboxes of a worker pause. A trim has a script for each partition, whether it removes one entry or many. So
-// a worker with few entries in each outbox trims several at once, and does not spend more on trims than on deliveries.
+// trimRests make the short trims of all outboxes of a worker pause, beside operations. A trim has a script for each partition, whether it removes one
+// entry or many. So a worker with few entries in each outbox trims several at once, and does not spend more on trims than on deliveries.
 type trimRests struct {
 	mu  sync.Mutex
 	end time.Time

@@ -257,7 +257,7 @@ func (s *Outbox) PartitionOfPost(id retwis.PostID) int { return s.db.OfBucket(id
 func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }
 
 // advanceWork is the work of one call, in pushes.
-const advanceWork = 40
+const advanceWork = 30
 
 // AdvanceWatermark advances the watermark of an outbox in partitions, for each of which it takes the number of targets that the entries up to
 // there had. Call it after [Outbox.VerifyDurable] and before [Outbox.TrimOutbox].
