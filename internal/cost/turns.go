@@ -21,8 +21,6 @@ const (
 	restsKept    = 1024                  // networks, above which those are forgotten that owe no rest
 )
 
-var severalKey = ForSeveral().Key()
-
 // turns are the pieces of work that need a core, by network. The pieces of one network use half of the cores. While other networks have operations or events, a
 // network that works all the time also rests three times as long as it has worked, its exchanges with Redis and what workers do for it included. So the
 // cores and Redis have time for others at any moment, whatever a network has to do. One that works now and then does not rest.
@@ -73,7 +71,7 @@ func later(a, b time.Time) time.Time {
 
 // serve notes that a network has an operation or an event. Health checks and pings are none: they do not make others rest.
 func (t *turns) serve(network ratelimit.Key) {
-	if network == severalKey {
+	if network == ForSeveral().Key() {
 		return
 	}
 	t.mu.Lock()
@@ -95,7 +93,7 @@ func (t *turns) besideOthersLocked(network ratelimit.Key, now time.Time) bool {
 
 // restAfter returns for how long a network has to rest after it has worked for some time.
 func (t *turns) restAfter(network ratelimit.Key, worked time.Duration) time.Duration {
-	if network == severalKey {
+	if network == ForSeveral().Key() {
 		return 0
 	}
 	t.mu.Lock()
