@@ -154,7 +154,7 @@ func Owe(ctx context.Context, points int) {
 	m.price.Fixed += points
 	m.owed += points
 	if m.shares != nil {
-		m.shares.turns.owe(NetworkOf(m.client), time.Duration(points)*workPerPoint)
+		m.shares.owe(m.client, time.Duration(points)*workPerPoint)
 	}
 	if due := m.dueLocked(); due > 0 {
 		m.chargeLocked(due)

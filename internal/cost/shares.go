@@ -26,7 +26,9 @@ type Shares struct {
 	ofRebuild Gates // like redis, for rebuilds: they hold a turn, so they do not wait for the other exchanges of their clients
 	totals    *totals
 
-	turns  *turns                    // pieces of work that need a core: messages, operations, writes and hashes of passwords
+	active *activity
+	users  *turns                    // pieces of work of users that need a core: messages, operations, writes and hashes of passwords
+	turns  *turns                    // those of networks
 	writes *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
 	crowds *fair.Gate[ratelimit.Key] // number of the deliveries to crowds that wait for a turn to write, or have one, by network
 }
@@ -38,7 +40,7 @@ func ForSeveral() ratelimit.Client { return ratelimit.Client{User: -1} }
 // NewShares returns shares of which nothing is in use.
 func NewShares() *Shares {
 	cores := runtime.GOMAXPROCS(0)
-	slots := slotsOn(cores)
+	slots, active := slotsOn(cores), &activity{}
 	return &Shares{
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
@@ -50,7 +52,9 @@ func NewShares() *Shares {
 		redis:     NewGates(max(2, cores)*redisPerCore, redisOfHolder),
 		long:      NewGates(longRedisInFlight, longRedisOfHolder),
 		ofRebuild: NewGates(longRedisInFlight, longRedisOfHolder),
-		turns:     newTurns(max(1, cores/2)),
+		active:    active,
+		users:     newTurns(max(1, cores/2), restOfUser, active),
+		turns:     newTurns(max(1, cores/2), restOfNetwork, active),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		crowds:    fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		totals:    newTotals(),
@@ -164,6 +168,6 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 		gate = &m.shares.redis
 	}
 	units = max(units, redisMinimum)
-	m.shares.turns.owe(NetworkOf(m.client), time.Duration(units)*workPerUnit)
+	m.shares.owe(m.client, time.Duration(units)*workPerUnit)
 	return gate.pass(ctx, m.client, units)
 }

@@ -91,7 +91,7 @@ func TestShares_EventStreamsTakeTurns(t *testing.T) {
 			t.Errorf("the stream of another network waited for %v", waited)
 		}
 		turn.End()
-		time.Sleep(2 * 101 * (1 + restPerWork) * longTurn) // they rest, too
+		time.Sleep(2 * 101 * (1 + restOfNetwork) * longTurn) // they rest, too
 		if writing := s.writes.Used(); writing != 0 {
 			t.Errorf("%d streams count, although they wait for their readers", writing)
 		}

@@ -21,11 +21,50 @@ func newTurn(longest time.Duration, end func(worked time.Duration)) *Turn {
 
 // take waits until work of a client may begin.
 func (s *Shares) take(ctx context.Context, client ratelimit.Client, longest time.Duration) (*Turn, error) {
-	end, err := s.turns.acquire(ctx, NetworkOf(client))
+	end, err := s.begin(ctx, client)
 	if err != nil {
 		return nil, err
 	}
 	return newTurn(longest, end), nil
+}
+
+// begin waits until work of a client may begin: a user waits for its own turn first, so that users of a network take turns. The returned function
+// has to be called when the work is done, with the time that it took.
+func (s *Shares) begin(ctx context.Context, client ratelimit.Client) (end func(worked time.Duration), err error) {
+	user, network := userAndNetwork(client)
+	if user == network {
+		return s.turns.acquire(ctx, network, network)
+	}
+	endOfUser, err := s.users.acquire(ctx, user, network)
+	if err != nil {
+		return nil, err
+	}
+	endOfNetwork, err := s.turns.acquire(ctx, network, network)
+	if err != nil {
+		endOfUser(0)
+		return nil, err
+	}
+	return func(worked time.Duration) {
+		endOfNetwork(worked)
+		endOfUser(worked)
+	}, nil
+}
+
+// owe notes work for a client that is done without turns.
+func (s *Shares) owe(client ratelimit.Client, work time.Duration) {
+	user, network := userAndNetwork(client)
+	s.turns.owe(network, work)
+	if user != network {
+		s.users.owe(user, work)
+	}
+}
+
+// userAndNetwork returns the key of a client's network, and that of its user there. They are the same for a client that has only one of them.
+func userAndNetwork(client ratelimit.Client) (user, network ratelimit.Key) {
+	network = NetworkOf(client)
+	user = network
+	user.User = client.User
+	return user, network
 }
 
 // Recent reports whether the turn has just begun, and will not end by itself before some more work is done.
@@ -42,7 +81,7 @@ func (t *Turn) End() {
 // write, because Go looks for requests that arrive only when a core has nothing else to do. Those of one network take turns with all else that it needs a core for.
 // The turn has to end after the write. It fails if ctx is done.
 func (s *Shares) Write(ctx context.Context, client ratelimit.Client) (*Turn, error) {
-	return s.write(ctx, NetworkOf(client), func() {})
+	return s.write(ctx, client, func() {})
 }
 
 // HandOver waits like [Shares.Write] until an event may be handed over to some of a crowd. A network may have hundreds of crowds, and one queue of events
@@ -52,17 +91,18 @@ func (s *Shares) HandOver(ctx context.Context, client ratelimit.Client) (*Turn, 
 	if err := s.crowds.Acquire(ctx, network, 1); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
-	return s.write(ctx, network, func() { s.crowds.Release(network, 1) })
+	return s.write(ctx, client.OfNetwork(), func() { s.crowds.Release(network, 1) })
 }
 
 // write returns a turn to write, and calls a function when it ends, or at once if there is none.
-func (s *Shares) write(ctx context.Context, network ratelimit.Key, after func()) (*Turn, error) {
-	end, err := s.turns.acquire(ctx, network)
+func (s *Shares) write(ctx context.Context, client ratelimit.Client, after func()) (*Turn, error) {
+	network := NetworkOf(client)
+	end, err := s.begin(ctx, client)
 	if err != nil {
 		after()
 		return nil, err
 	}
-	s.turns.serve(network)
+	s.active.note(network)
 	if err := s.writes.Acquire(ctx, network, 1); err != nil {
 		end(0)
 		after()
@@ -81,7 +121,7 @@ func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func()
 	if m := Of(ctx); m != nil {
 		m.endTurn()
 	}
-	end, err := s.turns.acquire(ctx, NetworkOf(client))
+	end, err := s.begin(ctx, client)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +142,7 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
 // An operation that has done much work takes a new turn for each part of the rest.
 func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	m.turn.Store(m.shares.Decode(ctx, m.client))
-	m.shares.turns.serve(NetworkOf(m.client))
+	m.shares.active.note(NetworkOf(m.client))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next = func() *Turn {

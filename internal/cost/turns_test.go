@@ -9,10 +9,15 @@ import (
 	"time"
 
 	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
 )
 
 func networkClient(n int) ratelimit.Client {
 	return ratelimit.Client{Address: netip.AddrFrom4([4]byte{10, byte(n >> 8), byte(n), 1})}
+}
+
+func userOf(user retwis.UserID, network int) ratelimit.Client {
+	return ratelimit.Client{User: user, Address: networkClient(network).Address}
 }
 
 // operate makes an operation of a client, which takes no time.
@@ -55,12 +60,14 @@ func TestShares_ANetworkRestsBesideOthers(t *testing.T) {
 		others time.Duration // between the turns of another network; 0 for none
 		want   time.Duration // of work
 	}{
-		"alone":                              {networkClient(1), 0, long},
-		"beside another":                     {networkClient(1), time.Second, long / 4},
-		"beside health checks":               {networkClient(1), checks, long},
-		"beside one that has left":           {networkClient(1), time.Hour, long}, // its turn was long before
-		"for several":                        {ForSeveral(), time.Second, long},
-		"a user without an address, besides": {ratelimit.Client{User: 3}, time.Second, long / 4},
+		"alone":                         {networkClient(1), 0, long},
+		"beside another":                {networkClient(1), time.Second, long / 4},
+		"beside health checks":          {networkClient(1), checks, long},
+		"beside one that has left":      {networkClient(1), time.Hour, long}, // its turn was long before
+		"for several":                   {ForSeveral(), time.Second, long},
+		"a user without an address":     {ratelimit.Client{User: 3}, time.Second, long / 4},
+		"a user beside another network": {userOf(3, 1), time.Second, long / 8},
+		"a user, alone":                 {userOf(3, 1), 0, long},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,6 +135,42 @@ func TestShares_LightClientsDoNotRest(t *testing.T) {
 	})
 }
 
+// Attack: somebody caused work for minutes, and all others behind the same address waited for it to be rested.
+func TestShares_AUserDoesNotMakeItsNetworkWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		busy := make(chan time.Duration)
+		go func() { busy <- work(ctx, s, userOf(1, 1), 300*time.Microsecond) }()
+		wait := func() time.Duration {
+			operate(t.Context(), s, networkClient(3))
+			start := time.Now()
+			s.Decode(t.Context(), userOf(2, 1)).End()
+			return time.Since(start)
+		}
+		for ctx.Err() == nil {
+			if waited := wait(); waited > 300*time.Microsecond {
+				t.Errorf("another user of the network waited for %v, want one turn at most", waited)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		<-busy
+		for range 100 {
+			Owe(With(t.Context(), NewMeter(Options{Client: userOf(1, 1), Shares: s})), 10_000)
+		}
+		operate(t.Context(), s, userOf(1, 1))
+		if waited := wait(); waited > longestRest {
+			t.Errorf("another user waited for %v after that caused a lot of work, want at most %v", waited, longestRest)
+		}
+		time.Sleep(unrested + longestRest)
+		if waited := wait(); waited > 0 {
+			t.Errorf("another user waited for %v later", waited)
+		}
+	})
+}
+
 // What an operation causes elsewhere delays the next turns of its network, beside others.
 func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
 	t.Parallel()
@@ -147,7 +190,7 @@ func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
 		post()
 		wait(1) // rests afterwards
 		work := 2 * 1000 * workPerPoint
-		if waited, want := wait(1), (1+restPerWork)*work-unrested; waited != want {
+		if waited, want := wait(1), (1+restOfNetwork)*work-unrested; waited != want {
 			t.Errorf("the network rested for %v, want %v", waited, want)
 		}
 		if waited := wait(2); waited != 0 {

@@ -33,6 +33,14 @@ type Client struct {
 	Address netip.Addr
 }
 
+// OfNetwork returns an anonymous client of the same network. A client without an address is returned as it is.
+func (c Client) OfNetwork() Client {
+	if !c.Address.IsValid() {
+		return c
+	}
+	return Client{Address: c.Address}
+}
+
 // Key returns the key of the client's reads: its user, or its network if it is anonymous.
 func (c Client) Key() Key {
 	if c.User != 0 {

@@ -205,7 +205,7 @@ func (g *group) holder(payer ratelimit.Client) ratelimit.Client {
 	case len(g.clients) <= 1:
 		return payer
 	case len(g.networks) <= 1 && payer.Address.IsValid():
-		return ratelimit.Client{Address: payer.Address}
+		return payer.OfNetwork()
 	default:
 		return cost.ForSeveral()
 	}
@@ -215,10 +215,11 @@ func (g *group) holder(payer ratelimit.Client) ratelimit.Client {
 // Go looks for requests that arrive only when a core has nothing else to do. Queues of one network take turns with those of other networks, and
 // with those of several. There is no turn when the server stops.
 func (g *group) takeTurn(q *queue, client ratelimit.Client) *cost.Turn {
+	holder := client.OfNetwork()
 	if !q.ofNetwork {
-		client = g.holder(client)
+		holder = g.holder(client)
 	}
-	turn, _ := g.groups.shares.Write(g.groups.ctx, client)
+	turn, _ := g.groups.shares.Write(g.groups.ctx, holder)
 	return turn
 }
 
