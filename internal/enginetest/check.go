@@ -37,11 +37,11 @@ func (e *Engine) IsSound(except ...check.Kind) {
 	}
 }
 
-// KeepBusy makes users act until stop is called: 1600 times as fast as they can, then up to 1000 times a second. A database that went on to grow as fast
-// as it can would take the longer to check, and grow the more meanwhile. stop waits for the last action.
+// KeepBusy makes users act until stop is called: 1600 times as fast as they can, then up to 1000 times a second, and the more seldom the more they have
+// acted. A database that went on to grow as fast would take the longer to check, and grow the more meanwhile. stop waits for the last action.
 func (m *Model) KeepBusy(e *Engine, r *rand.Rand) (stop func()) {
 	ctx, cancel := context.WithCancel(e.T.Context())
-	const goroutines, fast, pause = 4, 400, 4 * time.Millisecond
+	const goroutines, fast, pause = 4, 400, 10 * time.Microsecond
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		own := rand.New(rand.NewPCG(r.Uint64(), uint64(g)))
@@ -57,7 +57,7 @@ func (m *Model) KeepBusy(e *Engine, r *rand.Rand) (stop func()) {
 					return
 				}
 				if n > fast {
-					time.Sleep(pause)
+					time.Sleep(time.Duration(n) * pause)
 				}
 			}
 		})

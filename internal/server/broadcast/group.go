@@ -24,7 +24,7 @@ const (
 	maxGroups   = 4096             // above it, new groups are of one client each
 	maxOfClient = 256              // groups that one client is in: each keeps an operation, and the others need groups, too
 	maxQueues   = 8                // of one group that networks share, each with a goroutine while it is not empty
-	maxSharing  = 32               // members of one network that use them, if there are others; the further ones have a queue of their own
+	maxSharing  = 32               // members of one network that use them; the further ones have as many queues of their own
 	renderTime  = 10 * time.Second // for one event, an outage included
 	renderPause = 50 * time.Millisecond
 )
@@ -79,7 +79,7 @@ type group struct {
 // groupClient is a client with members of a group.
 type groupClient struct {
 	members int
-	lanes   []lane // one in each queue of the group, and one in that of its network
+	lanes   []lane // one in each queue of the group, and then in those of its network
 	joined  int    // members that have ever joined; each is named by its number
 	limited error  // why subscriptions end: the client had no budget left
 	ending  int    // number of the last member that ends for this reason
@@ -88,8 +88,8 @@ type groupClient struct {
 // groupNetwork is a network with members of a group.
 type groupNetwork struct {
 	members int
-	queued  []network // in each queue of the group, and in its own
-	own     *queue    // for members beyond [maxSharing]; nil until there is one
+	queued  []network // in each queue of the group, and then in its own
+	own     []queue   // for members beyond [maxSharing]; nil until there is one
 }
 
 // NewGroups returns groups that render until ctx is done, and send within some shares.
@@ -140,21 +140,22 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	if found == nil {
 		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
 		g.byKey[key] = found
-		found.queues = make([]queue, 1)
+		queues := 1
 		if key.viewer == 0 && key.client == (ratelimit.Key{}) {
-			found.queues = make([]queue, max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues)))
+			queues = max(1, min(runtime.GOMAXPROCS(0)/2, maxQueues))
 		}
+		found.queues = newQueues(queues, false)
 	}
 	c := found.clients[client.Key()]
 	if c.lanes == nil {
-		c.lanes = make([]lane, len(found.queues)+1)
+		c.lanes = make([]lane, 2*len(found.queues))
 	}
 	c.members++
 	c.joined++
 	found.clients[client.Key()] = c
 	of := found.networks[ratelimit.NetworkOf(client.Address)]
 	if of.queued == nil {
-		of.queued = make([]network, len(found.queues)+1)
+		of.queued = make([]network, 2*len(found.queues))
 	}
 	of.members++
 	found.joined++
@@ -162,9 +163,10 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	m.queue = &found.queues[chosen]
 	if of.members > maxSharing && client.Address.IsValid() {
 		if of.own == nil {
-			of.own = &queue{ofNetwork: true}
+			of.own = newQueues(len(found.queues), true)
 		}
-		chosen, m.queue = len(found.queues), of.own
+		m.queue = &of.own[chosen]
+		chosen += len(found.queues)
 	}
 	found.networks[ratelimit.NetworkOf(client.Address)] = of
 	m.to, m.client, m.group, m.number = to, client, found, c.joined

@@ -16,7 +16,7 @@ const (
 
 // queue is a render queue of a group: ordered events, and a goroutine while there are any. Each member uses one of the group's
 // queues. Networks take turns, and so do the clients of a network, so that one with many subscriptions does not delay the others. A network with
-// many members has a queue of its own, beside its share of the others, so that others do not wait while it has no turn to send.
+// many members has queues of its own, beside its share of the others, so that others do not wait while it has no turn to send.
 type queue struct {
 	ofNetwork bool // all members are of one network
 
@@ -71,6 +71,14 @@ func (l *line[T]) next() T {
 type queued struct {
 	to    *Member
 	event retwis.Event
+}
+
+func newQueues(n int, ofNetwork bool) []queue {
+	queues := make([]queue, n)
+	for i := range queues {
+		queues[i].ofNetwork = ofNetwork
+	}
+	return queues
 }
 
 func (q *queue) push(e queued) {
