@@ -48,12 +48,13 @@ dev: web/node_modules/.package-lock.json ## Start the web app with hot reload, f
 .PHONY: test
 test: prerequisites unit web-test conformance lint verify ## Run all checks
 
-# The packages whose tests take longest begin first: the last one would run alone otherwise.
+# The packages whose tests take longest begin first: the last one would run alone otherwise. Three run at once on any machine,
+# because many tests wait: for leases, timeouts, and processes that start and stop.
 slow_tests := ./internal/fanout ./internal/store ./cmd/retwis
 
 .PHONY: unit
 unit: prerequisites ## Run the Go tests, with the race detector (make lint runs vet)
-	go test -race -shuffle=on -vet=off -timeout=20m $(slow_tests) ./...
+	go test -race -shuffle=on -vet=off -timeout=20m -p 3 $(slow_tests) ./...
 
 .PHONY: web-test
 web-test: prerequisites web ## Run the tests of the web app, in Node.js and in a browser

@@ -9,9 +9,10 @@ import (
 )
 
 // Gates bound how much of a resource one client uses, one network, and all together. Users of one network share a half, so that many
-// accounts of one sender leave the rest to others.
+// accounts of one sender leave the rest to others. They take turns there.
 type Gates struct {
 	clients  *fair.Gate[ratelimit.Key]
+	entering *fair.Gate[ratelimit.Key] // of clients: one request of each waits for its network
 	networks *fair.Gate[ratelimit.Key] // of the whole capacity
 }
 
@@ -19,6 +20,7 @@ type Gates struct {
 func NewGates(capacity, ofClient int) Gates {
 	return Gates{
 		clients:  fair.NewGate[ratelimit.Key](math.MaxInt, ofClient),
+		entering: fair.NewGate[ratelimit.Key](math.MaxInt, 1),
 		networks: fair.NewGate[ratelimit.Key](capacity, max(ofClient, capacity/2)),
 	}
 }
@@ -31,14 +33,23 @@ func (g Gates) pass(ctx context.Context, client ratelimit.Client, n int) (leave 
 	if err := g.clients.Acquire(ctx, key, n); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
-	if err := g.networks.Acquire(ctx, network, n); err != nil {
+	if err := g.enter(ctx, key, network, n); err != nil {
 		g.clients.Release(key, n)
-		return nil, err //nolint:wrapcheck // ctx is done
+		return nil, err
 	}
 	return func() {
 		g.networks.Release(network, n)
 		g.clients.Release(key, n)
 	}, nil
+}
+
+// enter waits until the network of a client may use n more. The network serves its requests in their order, and each client has one there.
+func (g Gates) enter(ctx context.Context, client, network ratelimit.Key, n int) error {
+	if err := g.entering.Acquire(ctx, client, 1); err != nil {
+		return err //nolint:wrapcheck // ctx is done
+	}
+	defer g.entering.Release(client, 1)
+	return g.networks.Acquire(ctx, network, n) //nolint:wrapcheck // ctx is done
 }
 
 // try counts n more of a client. It reports false, and counts nothing, if that exceeds the capacity or a share.

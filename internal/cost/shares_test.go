@@ -427,6 +427,56 @@ func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
 	})
 }
 
+// Attack: a few users of one network send hundreds of operations at once, and all other users of the network waited for each of them.
+func TestShares_UsersOfANetworkAreServedInTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := NewShares()
+		const price = pointsOfHolder / 20
+		running := make(chan func(), 10_000)
+		ask := func(n, times int) {
+			client := ratelimit.Client{User: retwis.UserID(n + 1), Address: netip.MustParseAddr("192.0.2.1")}
+			for range times {
+				go func() {
+					if done, err := s.RunQuery(ctx, client, price); err == nil {
+						running <- done
+					}
+				}()
+			}
+			synctest.Wait()
+		}
+		users := 2 * s.light.networks.Share() / pointsOfHolder
+		for n := range users {
+			ask(n, 100)
+		}
+		before := len(running)
+		waits := make(chan struct{})
+		go func() {
+			defer close(waits)
+			client := ratelimit.Client{User: retwis.UserID(users + 1), Address: netip.MustParseAddr("192.0.2.1")}
+			if done, err := s.RunQuery(ctx, client, price); err == nil {
+				done()
+			}
+		}()
+		synctest.Wait()
+		for ended := 0; ; ended++ {
+			select {
+			case <-waits:
+				if ended > users+1 {
+					t.Errorf("another user waited until %d of %d operations had ended, want %d at most", ended, before, users+1)
+				}
+				cancel()
+				synctest.Wait()
+				return
+			default:
+			}
+			(<-running)()
+			synctest.Wait()
+		}
+	})
+}
+
 // Attack: four users of one network let responses wait that took all the bytes of a process, and large requests arrive.
 func TestShares_BytesOfANetworkLeaveHalfToOthers(t *testing.T) {
 	t.Parallel()

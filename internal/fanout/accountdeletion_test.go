@@ -181,13 +181,13 @@ func TestAccountDeletion_CompletesDespiteKilledWorkers(t *testing.T) {
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk, ProfileCap: 100, Slack: 10, DeletedAccountTTL: enginetest.ShortAccountTTL})
 		workers := []*workerProcess{startWorker(t, url), startWorker(t, url)}
 		stars := e.Register("first", "second", "third")
-		fans := e.fans(stars[0], redistest.Size(300, 3000))
+		fans := e.fans(stars[0], redistest.Size(200, 3000))
 		for _, fan := range fans[:100] {
 			e.Follow(fan, stars[1])
 			e.Follow(stars[2], fan)
 		}
 		for _, star := range stars {
-			for range redistest.Size(100, 200) {
+			for range redistest.Size(50, 200) {
 				e.Post(star, "x")
 			}
 			e.CreateList(star, fans[:5]...)

@@ -104,7 +104,7 @@ func TestKilledWorkers_LoseAndDuplicateNothing(t *testing.T) {
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
 		author := e.Register("author")[0]
 		worker := startWorker(t, url)
-		fans := e.fans(author, redistest.Size(1000, 5000))
+		fans := e.fans(author, redistest.Size(500, 5000))
 		e.Drain()
 
 		kills, hits := redistest.Size(10, 50), 0
@@ -142,7 +142,7 @@ func TestSuspendedWorker_DoesNoHarmWhenItResumes(t *testing.T) {
 		e := newEngine(t, store.Options{URL: url, Chunk: slowChunk})
 		author := e.Register("author")[0]
 		sleeper := startWorker(t, url)
-		fans := e.fans(author, redistest.Size(800, 3000))
+		fans := e.fans(author, redistest.Size(400, 3000))
 		e.Drain()
 		for round := range redistest.Size(3, 10) {
 			deleted, kept := e.Post(author, "deleted"), e.Post(author, "kept")

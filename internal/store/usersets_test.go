@@ -120,9 +120,9 @@ func newestFollows(users []retwis.UserID, times map[retwis.UserID]float64) []ret
 func settings() map[string]store.Options {
 	return map[string]store.Options{
 		"many sets":             {},
-		"many sets, many steps": {Partitions: 4, Chunk: 3},
+		"many sets, many steps": {Partitions: 4, Chunk: 10},
 		"one set":               {Partitions: 1},
-		"one set, many steps":   {Partitions: 1, Chunk: 7},
+		"one set, many steps":   {Partitions: 1, Chunk: 20},
 	}
 }
 

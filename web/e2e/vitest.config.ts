@@ -10,8 +10,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    // Each file has a server and a browser of its own; more at once only wait for each other.
-    maxWorkers: 2,
+    // Each file has a server and a browser of its own, which wait for each other: two files leave a quarter of two cores idle.
+    maxWorkers: 3,
     // A busy machine may take longer than any patience. Who writes tests is not spared the failure.
     retry: process.env["CI"] ? 1 : 0,
   },
