@@ -9,18 +9,17 @@ import (
 )
 
 // Gates bound how much of a resource one client uses, one network, and all together. Users of one network share a half, so that many
-// accounts of one sender leave the rest to others. They take turns there.
+// accounts of one sender leave the rest to others.
 type Gates struct {
 	clients  *fair.Gate[ratelimit.Key]
-	entering *fair.Gate[ratelimit.Key] // of clients: one request of each waits for its network
 	networks *fair.Gate[ratelimit.Key] // of the whole capacity
+	free     int                       // what a client may use without waiting for its network, and without counting there, or one request of any size
 }
 
 // NewGates returns gates of a capacity, of which one client may use a part.
 func NewGates(capacity, ofClient int) Gates {
 	return Gates{
 		clients:  fair.NewGate[ratelimit.Key](math.MaxInt, ofClient),
-		entering: fair.NewGate[ratelimit.Key](math.MaxInt, 1),
 		networks: fair.NewGate[ratelimit.Key](capacity, max(ofClient, capacity/2)),
 	}
 }
@@ -33,23 +32,17 @@ func (g Gates) pass(ctx context.Context, client ratelimit.Client, n int) (leave 
 	if err := g.clients.Acquire(ctx, key, n); err != nil {
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
-	if err := g.enter(ctx, key, network, n); err != nil {
+	if used := g.clients.UsedBy(key); g.free > 0 && (used <= g.free || used == n) {
+		return func() { g.clients.Release(key, n) }, nil
+	}
+	if err := g.networks.Acquire(ctx, network, n); err != nil {
 		g.clients.Release(key, n)
-		return nil, err
+		return nil, err //nolint:wrapcheck // ctx is done
 	}
 	return func() {
 		g.networks.Release(network, n)
 		g.clients.Release(key, n)
 	}, nil
-}
-
-// enter waits until the network of a client may use n more. The network serves its requests in their order, and each client has one there.
-func (g Gates) enter(ctx context.Context, client, network ratelimit.Key, n int) error {
-	if err := g.entering.Acquire(ctx, client, 1); err != nil {
-		return err //nolint:wrapcheck // ctx is done
-	}
-	defer g.entering.Release(client, 1)
-	return g.networks.Acquire(ctx, network, n) //nolint:wrapcheck // ctx is done
 }
 
 // try counts n more of a client. It reports false, and counts nothing, if that exceeds the capacity or a share.
@@ -76,7 +69,7 @@ func (g Gates) account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 }
 
 // Used returns how much is in use.
-func (g Gates) Used() int { return g.networks.Used() }
+func (g Gates) Used() int { return g.clients.Used() }
 
 // NetworkOf returns the key of a client's network, or of the client if it has no address.
 func NetworkOf(client ratelimit.Client) ratelimit.Key {

@@ -168,7 +168,8 @@ const (
 	longRedisOfHolder = 32
 
 	pointsOfHolder = 2_000 // price of the light operations that run
-	pointsPerCore  = 4_000 // of all holders
+	pointsPerCore  = 4_000 // of all holders, beyond the free ones of each
+	freePoints     = 1_000 // of a holder: its first operations do not wait until those of others of its network end
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
 	mutationWeight = 4     // as how many of them a point of a mutation counts: workers do most of its work
 

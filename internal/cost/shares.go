@@ -41,10 +41,12 @@ func ForSeveral() ratelimit.Client { return ratelimit.Client{User: -1} }
 func NewShares() *Shares {
 	cores := runtime.GOMAXPROCS(0)
 	slots, active := slotsOn(cores), &activity{}
+	light := NewGates(cores*pointsPerCore, pointsOfHolder)
+	light.free = freePoints
 	return &Shares{
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
-		light:     NewGates(cores*pointsPerCore, pointsOfHolder),
+		light:     light,
 		heavy:     NewGates(slots+1, 1), // one is for what is done for several clients
 		computes:  NewGates(slots, 1),
 		documents: NewGates(slots, 1),

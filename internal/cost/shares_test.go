@@ -365,7 +365,7 @@ func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 					synctest.Wait()
 				}
 				ask(1)
-				if used := tt.gate(s).networks.Used(); used != tt.ofHolder {
+				if used := tt.gate(s).clients.Used(); used != tt.ofHolder {
 					t.Errorf("one holder uses %d, want %d", used, tt.ofHolder)
 				}
 				for n := range 2 * tt.ofAll / tt.ofHolder {
@@ -427,52 +427,58 @@ func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
 	})
 }
 
-// Attack: a few users of one network send hundreds of operations at once, and all other users of the network waited for each of them.
-func TestShares_UsersOfANetworkAreServedInTurn(t *testing.T) {
+// Attack: a few users of one network send hundreds of operations at once. All other users of the network waited until these ended.
+func TestShares_SmallOperationsDoNotWaitForTheirNetwork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := NewShares()
-		const price = pointsOfHolder / 20
-		running := make(chan func(), 10_000)
-		ask := func(n, times int) {
-			client := ratelimit.Client{User: retwis.UserID(n + 1), Address: netip.MustParseAddr("192.0.2.1")}
-			for range times {
+		user := func(n int) ratelimit.Client {
+			return ratelimit.Client{User: retwis.UserID(n + 1), Address: netip.MustParseAddr("192.0.2.1")}
+		}
+		const price = 100
+		users := 2 * s.light.networks.Share() / (pointsOfHolder - freePoints)
+		for n := range users {
+			for range 100 {
 				go func() {
-					if done, err := s.RunQuery(ctx, client, price); err == nil {
-						running <- done
+					if done, err := s.RunQuery(ctx, user(n), price); err == nil {
+						<-ctx.Done()
+						done()
 					}
 				}()
 			}
-			synctest.Wait()
 		}
-		users := 2 * s.light.networks.Share() / pointsOfHolder
-		for n := range users {
-			ask(n, 100)
+		synctest.Wait()
+		if used, want := s.light.networks.Used(), s.light.networks.Share(); used != want {
+			t.Errorf("%d points of the network count, want all %d", used, want)
 		}
-		before := len(running)
-		waits := make(chan struct{})
-		go func() {
-			defer close(waits)
-			client := ratelimit.Client{User: retwis.UserID(users + 1), Address: netip.MustParseAddr("192.0.2.1")}
-			if done, err := s.RunQuery(ctx, client, price); err == nil {
-				done()
+		var ends []func()
+		for range freePoints / price {
+			done, err := s.RunQuery(t.Context(), user(users), price)
+			if err != nil {
+				t.Fatal(err)
 			}
+			ends = append(ends, done)
+		}
+		waiting := make(chan error)
+		go func() {
+			_, err := s.RunQuery(ctx, user(users), price)
+			waiting <- err
 		}()
 		synctest.Wait()
-		for ended := 0; ; ended++ {
-			select {
-			case <-waits:
-				if ended > users+1 {
-					t.Errorf("another user waited until %d of %d operations had ended, want %d at most", ended, before, users+1)
-				}
-				cancel()
-				synctest.Wait()
-				return
-			default:
-			}
-			(<-running)()
-			synctest.Wait()
+		select {
+		case err := <-waiting:
+			t.Errorf("a client runs more than %d points while its network has none left: %v", freePoints, err)
+		default:
+		}
+		for _, done := range ends {
+			done()
+		}
+		cancel()
+		<-waiting
+		synctest.Wait()
+		if s.light.networks.Used() != 0 || s.light.clients.Used() != 0 {
+			t.Errorf("%d and %d points are still counted", s.light.networks.Used(), s.light.clients.Used())
 		}
 	})
 }

@@ -19,7 +19,7 @@ func newTurn(longest time.Duration, end func(worked time.Duration)) *Turn {
 	return &Turn{began: time.Now(), late: time.AfterFunc(longest, func() { end(longest) }), end: end}
 }
 
-// take waits until work of a client may begin.
+// take waits until work of a client may begin, see [Shares.begin].
 func (s *Shares) take(ctx context.Context, client ratelimit.Client, longest time.Duration) (*Turn, error) {
 	end, err := s.begin(ctx, client)
 	if err != nil {
@@ -28,35 +28,43 @@ func (s *Shares) take(ctx context.Context, client ratelimit.Client, longest time
 	return newTurn(longest, end), nil
 }
 
-// begin waits until work of a client may begin: a user waits for its own turn first, so that users of a network take turns. The returned function
-// has to be called when the work is done, with the time that it took.
+// begin waits until work of a client may begin: for other work of its user, and then for that of other users of its network, of whom one that has worked
+// less goes first. The returned function has to be called when the work is done, with the time that it took.
 func (s *Shares) begin(ctx context.Context, client ratelimit.Client) (end func(worked time.Duration), err error) {
 	user, network := userAndNetwork(client)
-	if user == network {
-		return s.turns.acquire(ctx, network, network)
+	if user != network {
+		if err := s.users.Acquire(ctx, user, 1); err != nil {
+			return nil, err //nolint:wrapcheck // ctx is done
+		}
 	}
-	endOfUser, err := s.users.acquire(ctx, user, network)
-	if err != nil {
-		return nil, err
-	}
-	endOfNetwork, err := s.turns.acquire(ctx, network, network)
-	if err != nil {
-		endOfUser(0)
-		return nil, err
+	if err := s.turns.AcquireFor(ctx, network, user, 1); err != nil {
+		if user != network {
+			s.users.Release(user, 1)
+		}
+		return nil, err //nolint:wrapcheck // ctx is done
 	}
 	return func(worked time.Duration) {
-		endOfNetwork(worked)
-		endOfUser(worked)
+		s.charge(user, network, worked)
+		s.turns.end(network, network, worked)
+		if user != network {
+			s.users.end(user, network, worked)
+		}
 	}, nil
 }
 
 // owe notes work for a client that is done without turns.
 func (s *Shares) owe(client ratelimit.Client, work time.Duration) {
 	user, network := userAndNetwork(client)
+	s.charge(user, network, work)
 	s.turns.owe(network, work)
 	if user != network {
 		s.users.owe(user, work)
 	}
+}
+
+// charge counts work of a user for the order of the users of its network.
+func (s *Shares) charge(user, network ratelimit.Key, work time.Duration) {
+	s.turns.Charge(network, user, int(work), int(longestLead))
 }
 
 // userAndNetwork returns the key of a client's network, and that of its user there. They are the same for a client that has only one of them.

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"context"
 	"maps"
 	"math"
 	"sync"
@@ -19,6 +18,7 @@ const (
 	unrested      = 50 * time.Millisecond  // of rest that may be owed: the hash of a password is 35 ms of work
 	shortestRest  = time.Millisecond       // a timer takes longer than a shorter one
 	longestRest   = 100 * time.Millisecond // after one turn; what is owed beyond that is forgotten, because all others of a network rest, too
+	longestLead   = 10 * time.Millisecond  // of work: by no more than this has a user to wait for others of its network that have worked less
 	besideOthers  = 10 * time.Second       // for as long after an operation or event of another network, a network rests
 	restsKept     = 1024                   // users or networks, above which those are forgotten that owe no rest
 )
@@ -42,18 +42,13 @@ func newTurns(atOnce, restPerWork int, networks *activity) *turns {
 	}
 }
 
-// acquire waits until a piece of work of a user or network may begin. The returned function has to be called when it is done, with the time that it took.
-func (t *turns) acquire(ctx context.Context, key, network ratelimit.Key) (end func(worked time.Duration), err error) {
-	if err := t.Acquire(ctx, key, 1); err != nil {
-		return nil, err //nolint:wrapcheck // ctx is done
+// end ends a piece of work of a user or network, and lets the next one begin after the rest that is due.
+func (t *turns) end(key, network ratelimit.Key, worked time.Duration) {
+	if rest := t.restAfter(key, network, worked); rest > 0 {
+		time.AfterFunc(rest, func() { t.Release(key, 1) })
+		return
 	}
-	return func(worked time.Duration) {
-		if rest := t.restAfter(key, network, worked); rest > 0 {
-			time.AfterFunc(rest, func() { t.Release(key, 1) })
-			return
-		}
-		t.Release(key, 1)
-	}, nil
+	t.Release(key, 1)
 }
 
 // owe notes work that is done without turns. The rest for it is after the next turn.

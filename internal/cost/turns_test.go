@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,6 +172,40 @@ func TestShares_AUserDoesNotMakeItsNetworkWait(t *testing.T) {
 	})
 }
 
+// Attack: a dozen users of one network had many operations each, and every turn of all others waited for a turn of each of them, and its rest.
+func TestShares_AUserWhoWorksLittleGoesFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		const each, users = 300 * time.Microsecond, 12
+		busy := make(chan time.Duration, users)
+		for n := range users {
+			go func() { busy <- work(ctx, s, userOf(retwis.UserID(n+1), 1), each) }()
+		}
+		time.Sleep(time.Second)
+		// At most one turn has begun, and one is of a user who has worked as little. The network rests after each, or after several.
+		const longest = 2 * (each + shortestRest + restOfNetwork*each)
+		for ctx.Err() == nil {
+			operate(t.Context(), s, networkClient(3))
+			start := time.Now()
+			s.Decode(t.Context(), userOf(100, 1)).End()
+			if waited := time.Since(start); waited > longest {
+				t.Errorf("a user who works little waited for %v beside %d others, want %v at most", waited, users, longest)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		shares := make([]time.Duration, users)
+		for n := range shares {
+			shares[n] = <-busy
+		}
+		if least, most := slices.Min(shares), slices.Max(shares); most > least+2*each {
+			t.Errorf("the others worked for %v to %v, want about the same", least, most)
+		}
+	})
+}
+
 // What an operation causes elsewhere delays the next turns of its network, beside others.
 func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
 	t.Parallel()
@@ -188,7 +223,9 @@ func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
 		wait(1)
 		post()
 		post()
-		wait(1) // rests afterwards
+		for range s.turns.atOnce {
+			wait(1) // each rests afterwards
+		}
 		work := 2 * 1000 * workPerPoint
 		if waited, want := wait(1), (1+restOfNetwork)*work-unrested; waited != want {
 			t.Errorf("the network rested for %v, want %v", waited, want)

@@ -3,6 +3,7 @@ package fair
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -10,32 +11,49 @@ import (
 )
 
 // Gate bounds how much of a resource is in use: by all holders together, and by each. Waiting holders take turns, however
-// much each of them asks for. Its methods are safe for concurrent use.
+// much each of them asks for. A holder serves the requests of its parts by what these have used, as start-time fair queueing does
+// (Goyal, Vin and Cheng, 1996): that of a part which has used less goes first. Its methods are safe for concurrent use.
 type Gate[K comparable] struct {
 	capacity, share int
 
 	mu      sync.Mutex
 	used    int
-	holders map[K]*holder
-	waiting []*holder // holders that wait, in the order of their turns
+	holders map[K]*holder[K]
+	waiting []*holder[K] // holders that wait, in the order of their turns
 }
 
+// partsKept is the number of parts of a holder from which those are forgotten that wait for no other.
+const partsKept = 1024
+
 // holder is one with a part of the resource, or that waits for it.
-type holder struct {
+type holder[K comparable] struct {
 	used    int
-	queue   []*request // oldest first; the first one is not given up
+	queue   []*request // in the order of their starts, equal ones by age; the first one is not given up
 	givenUp int        // of the queue
+	now     int        // start of the last request that was granted
+	work    map[K]int  // of parts; those that are not ahead of now may be left out
 }
 
 type request struct {
 	n       int
+	start   int // what its part has used, but at least what was the holder's now
 	granted chan struct{}
 	givenUp bool
 }
 
+// insert adds a request to the queue. It reports whether it is the first one.
+func (h *holder[K]) insert(r *request) bool {
+	i := len(h.queue)
+	for i > 0 && h.queue[i-1].start > r.start {
+		i--
+	}
+	h.queue = slices.Insert(h.queue, i, r)
+	return i == 0
+}
+
 // tidy removes the first requests that are given up, or all of these once they are half of the queue. So giving up a long queue takes a time
 // that is proportional to its length.
-func (h *holder) tidy() {
+func (h *holder[K]) tidy() {
 	if h.givenUp > len(h.queue)/2 {
 		h.queue, h.givenUp = slices.DeleteFunc(h.queue, func(r *request) bool { return r.givenUp }), 0
 	}
@@ -48,23 +66,33 @@ func (h *holder) tidy() {
 
 // NewGate returns a gate of a capacity, of which one holder may use a share.
 func NewGate[K comparable](capacity, share int) *Gate[K] {
-	return &Gate[K]{capacity: capacity, share: min(share, capacity), holders: map[K]*holder{}}
+	return &Gate[K]{capacity: capacity, share: min(share, capacity), holders: map[K]*holder[K]{}}
 }
 
 // Acquire waits until the holder may use n more, and counts that. A request for more than the share counts as the share.
 // It fails if ctx is done.
 func (g *Gate[K]) Acquire(ctx context.Context, key K, n int) error {
+	return g.AcquireFor(ctx, key, key, n)
+}
+
+// AcquireFor is like Acquire, for a part of the holder, which has one request at a time. What it uses is known later: see [Gate.Charge].
+func (g *Gate[K]) AcquireFor(ctx context.Context, key, part K, n int) error {
 	n = g.bounded(n)
 	g.mu.Lock()
 	h := g.holderLocked(key)
+	start := max(h.now, h.work[part])
 	if len(h.queue) == 0 && g.passesLocked(h, n) {
+		h.now = start
 		g.takeLocked(h, n)
 		g.mu.Unlock()
 		return nil
 	}
-	r := &request{n: n, granted: make(chan struct{})}
-	if h.queue = append(h.queue, r); len(h.queue) == 1 {
+	r := &request{n: n, start: start, granted: make(chan struct{})}
+	switch first := h.insert(r); {
+	case len(h.queue) == 1:
 		g.waiting = append(g.waiting, h)
+	case first: // it may be smaller than the next one, which does not fit
+		g.grantLocked()
 	}
 	g.mu.Unlock()
 	select {
@@ -102,6 +130,24 @@ func (g *Gate[K]) Release(key K, n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.releaseLocked(key, g.bounded(n))
+}
+
+// Charge counts work of a part of a holder. Its next request waits for those of parts that have less, as long as it is no more than a limit
+// ahead of them.
+func (g *Gate[K]) Charge(key, part K, work, limit int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	h := g.holders[key]
+	if h == nil {
+		return // no part waits for another
+	}
+	if h.work == nil {
+		h.work = map[K]int{}
+	}
+	if len(h.work) >= partsKept {
+		maps.DeleteFunc(h.work, func(_ K, at int) bool { return at <= h.now })
+	}
+	h.work[part] = min(max(h.now, h.work[part])+work, h.now+limit)
 }
 
 // give releases n, which may be more than the share.
@@ -143,13 +189,13 @@ func (g *Gate[K]) UsedBy(key K) int {
 
 func (g *Gate[K]) bounded(n int) int { return min(n, g.share) }
 
-func (g *Gate[K]) fitsLocked(h *holder, n int) bool {
+func (g *Gate[K]) fitsLocked(h *holder[K], n int) bool {
 	return h.used+n <= g.share && g.used+n <= g.capacity
 }
 
 // passesLocked reports whether a request may overtake the waiting holders: it fits, and all of them wait only because they
 // use their own share already.
-func (g *Gate[K]) passesLocked(h *holder, n int) bool {
+func (g *Gate[K]) passesLocked(h *holder[K], n int) bool {
 	if !g.fitsLocked(h, n) {
 		return false
 	}
@@ -161,15 +207,15 @@ func (g *Gate[K]) passesLocked(h *holder, n int) bool {
 	return true
 }
 
-func (g *Gate[K]) takeLocked(h *holder, n int) {
+func (g *Gate[K]) takeLocked(h *holder[K], n int) {
 	h.used += n
 	g.used += n
 }
 
-func (g *Gate[K]) holderLocked(key K) *holder {
+func (g *Gate[K]) holderLocked(key K) *holder[K] {
 	h := g.holders[key]
 	if h == nil {
-		h = &holder{}
+		h = &holder[K]{}
 		g.holders[key] = h
 	}
 	return h
@@ -200,7 +246,7 @@ func (g *Gate[K]) forgetLocked(key K, r *request) {
 	g.dropLocked(key)
 }
 
-func (g *Gate[K]) leaveLocked(h *holder) {
+func (g *Gate[K]) leaveLocked(h *holder[K]) {
 	for i, other := range g.waiting {
 		if other == h {
 			g.waiting = append(g.waiting[:i], g.waiting[i+1:]...)
@@ -222,6 +268,7 @@ func (g *Gate[K]) grantLocked() {
 		case g.used+r.n > g.capacity:
 			return
 		}
+		h.now = r.start
 		g.takeLocked(h, r.n)
 		close(r.granted)
 		h.queue[0] = nil // the queue may go on for hours

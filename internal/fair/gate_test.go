@@ -76,6 +76,76 @@ func TestGate_HoldersTakeTurns(t *testing.T) {
 	})
 }
 
+// A part that has used little goes before those that have used much, and by no more than a limit.
+func TestGate_PartsOfAHolderGoByWhatTheyHaveUsed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 100
+		g := NewGate[string](1, 1)
+		var order []string
+		ask := func(part string) {
+			go func() {
+				_ = g.AcquireFor(t.Context(), "holder", part, 1)
+				order = append(order, part)
+			}()
+			synctest.Wait()
+		}
+		serve := func(parts ...string) {
+			t.Helper()
+			order = nil
+			for range parts {
+				g.Release("holder", 1)
+				synctest.Wait()
+			}
+			if !slices.Equal(order, parts) {
+				t.Errorf("served %v, want %v", order, parts)
+			}
+		}
+		ask("first")
+		g.Charge("holder", "heavy", 50, limit)
+		g.Charge("holder", "heavier", 1000, limit)
+		ask("heavier")
+		ask("heavy")
+		ask("other")
+		ask("light")
+		serve("other", "light", "heavy")
+		g.Charge("holder", "heavy", 10, limit)
+		ask("heavy")
+		ask("new")
+		serve("new", "heavy", "heavier") // which has waited for the limit, and not for all of its work
+		g.Charge("holder", "heavier", 1, limit)
+		ask("late")
+		ask("heavier")
+		serve("late", "heavier")
+		g.Release("holder", 1)
+		if g.Used() != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
+			t.Errorf("%d in use, %d holders, %d waiting", g.Used(), len(g.holders), len(g.waiting))
+		}
+	})
+}
+
+// A request that goes first and fits does not wait for the next one, which does not fit.
+func TestGate_ASmallRequestOfALightPartDoesNotWaitForALargeOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate[string](10, 10)
+		_ = g.AcquireFor(t.Context(), "holder", "first", 5)
+		g.Charge("holder", "heavy", 50, 100)
+		heavy := make(chan error, 1)
+		go func() { heavy <- g.AcquireFor(t.Context(), "holder", "heavy", 6) }()
+		synctest.Wait()
+		if err := g.AcquireFor(t.Context(), "holder", "light", 5); err != nil {
+			t.Fatal(err)
+		}
+		g.Release("holder", 5)
+		g.Release("holder", 5)
+		if err := <-heavy; err != nil || g.Used() != 6 {
+			t.Errorf("%d in use, %v", g.Used(), err)
+		}
+		g.Release("holder", 6)
+	})
+}
+
 func TestGate_ForgetsRequestsThatAreGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
