@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"retwis/internal/cost"
 )
 
 // Read reads the values of keys, in the order of the keys.
@@ -189,6 +191,7 @@ func (l *Loader[K, V]) await(ctx context.Context, at slot[K, V]) (V, error) {
 	if first {
 		l.readBatch(ctx, b)
 	} else if b.done != nil {
+		cost.EndTurn(ctx)
 		<-b.done
 	}
 	if b.err != nil {

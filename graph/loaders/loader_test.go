@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 )
 
 // source reads ten times the key, and records the keys of each read.
@@ -250,4 +255,32 @@ func BenchmarkLoader(b *testing.B) {
 			}
 		})
 	}
+}
+
+// While operations wait for other keys, the next ones of their network have their turns.
+func TestLoader_WaitsWithoutATurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		shares := cost.NewShares()
+		client := ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}
+		var loading sync.WaitGroup
+		for range runtime.GOMAXPROCS(0) {
+			meter := cost.NewMeter(cost.Options{Client: client, Shares: shares})
+			ctx := cost.With(t.Context(), meter)
+			start := time.Now()
+			end := meter.TakeTurn(ctx)
+			if waited := time.Since(start); waited > 0 {
+				t.Errorf("an operation waited for %v", waited)
+			}
+			l := New(Options{Wait: time.Second, MaxCollected: 3, MaxAnnounced: 4}, new(source).read)
+			loading.Go(func() {
+				defer end()
+				if _, err := l.Load(ctx, 1); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		loading.Wait()
+	})
 }

@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"graph":               {"internal/cost", "internal/fair", "graph/exec", "graph/limits", "graph/loaders", "internal/retwis", "internal/auth", "internal/ratelimit"},
 	"graph/exec":          {"internal/netpoll"},
 	"graph/limits":        {"internal/cost", "internal/netpoll", "internal/retwis", "internal/auth", "internal/ratelimit"},
-	"graph/loaders":       {"internal/retwis", "internal/auth"},
+	"graph/loaders":       {"internal/cost", "internal/retwis", "internal/auth"},
 	"internal/archtest":   nil,
 	"internal/auth":       {"internal/retwis"},
 	"internal/cost":       {"internal/fair", "internal/ratelimit", "internal/retwis"},

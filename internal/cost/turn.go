@@ -126,9 +126,7 @@ func (s *Shares) write(ctx context.Context, client ratelimit.Client, after func(
 // Hash waits until a password may be hashed for a client, which occupies a core for a tenth of a second. The returned function has to be called
 // afterwards. It fails if ctx is done.
 func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func(), err error) {
-	if m := Of(ctx); m != nil {
-		m.endTurn()
-	}
+	EndTurn(ctx)
 	end, err := s.begin(ctx, client)
 	if err != nil {
 		return nil, err
@@ -146,8 +144,8 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
 }
 
 // TakeTurn waits until the operation may begin, beside other operations and messages of its network: see [Shares.Decode]. So thousands of
-// operations that need nothing but a core leave one to others. The turn ends when the operation waits for Redis, and with the returned function.
-// An operation that has done much work takes a new turn for each part of the rest.
+// operations that need nothing but a core leave one to others. The turn ends when the operation waits, for Redis or for other keys of a batch, and with
+// the returned function. An operation that has done much work takes a new turn for each part of the rest.
 func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	m.turn.Store(m.shares.Decode(ctx, m.client))
 	m.shares.active.note(NetworkOf(m.client))
@@ -158,6 +156,13 @@ func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 		return turn
 	}
 	return m.endTurn
+}
+
+// EndTurn ends the turn of the operation of ctx, which begins to wait.
+func EndTurn(ctx context.Context) {
+	if m := Of(ctx); m != nil {
+		m.endTurn()
+	}
 }
 
 func (m *Meter) endTurn() { m.turn.Swap(nil).End() }
