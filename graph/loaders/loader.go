@@ -51,6 +51,16 @@ type batch[K comparable, V any] struct {
 	err    error
 }
 
+// wait waits until a batch is read. An operation that has to wait ends its turn.
+func (b *batch[K, V]) wait(ctx context.Context) {
+	select {
+	case <-b.done:
+	default:
+		cost.EndTurn(ctx)
+		<-b.done
+	}
+}
+
 // slot is where the value of a key is, or will be.
 type slot[K comparable, V any] struct {
 	batch *batch[K, V]
@@ -191,8 +201,7 @@ func (l *Loader[K, V]) await(ctx context.Context, at slot[K, V]) (V, error) {
 	if first {
 		l.readBatch(ctx, b)
 	} else if b.done != nil {
-		cost.EndTurn(ctx)
-		<-b.done
+		b.wait(ctx)
 	}
 	if b.err != nil {
 		var none V

@@ -284,3 +284,26 @@ func TestLoader_WaitsWithoutATurn(t *testing.T) {
 		loading.Wait()
 	})
 }
+
+// An operation that finds what it needs among the keys that were read goes on with its turn, and the next ones of its network wait.
+func TestLoader_KeepsTheTurnForKnownKeys(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		shares := cost.NewShares()
+		client := ratelimit.Client{Address: netip.MustParseAddr("192.0.2.1")}
+		l := New(testOptions(), new(source).read)
+		wantValues(t, l, 1)
+		start := time.Now()
+		for range 1 + max(1, runtime.GOMAXPROCS(0)/2) { // more than a network has turns
+			meter := cost.NewMeter(cost.Options{Client: client, Shares: shares})
+			ctx := cost.With(t.Context(), meter)
+			defer meter.TakeTurn(ctx)()
+			if _, err := l.Load(ctx, 1); err != nil {
+				t.Error(err)
+			}
+		}
+		if time.Since(start) == 0 {
+			t.Error("all operations had their turns at once")
+		}
+	})
+}
