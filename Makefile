@@ -48,13 +48,14 @@ dev: web/node_modules/.package-lock.json ## Start the web app with hot reload, f
 .PHONY: test
 test: prerequisites unit web-test conformance lint verify ## Run all checks
 
-# The packages whose tests take longest begin first: the last one would run alone otherwise. Three run at once on any machine,
-# because many tests wait: for leases, timeouts, and processes that start and stop.
+# The packages whose tests take longest begin first: the last one would run alone otherwise. As many run at once as there are
+# cores, but three at least, because many tests wait: for leases, timeouts, and processes that start and stop.
+packages_at_once := $(shell cores=$$(nproc); echo $$((cores > 3 ? cores : 3)))
 slow_tests := ./internal/fanout ./internal/store ./cmd/retwis
 
 .PHONY: unit
 unit: prerequisites ## Run the Go tests, with the race detector (make lint runs vet)
-	go test -race -shuffle=on -vet=off -timeout=20m -p 3 $(slow_tests) ./...
+	go test -race -shuffle=on -vet=off -timeout=20m -p $(packages_at_once) $(slow_tests) ./...
 
 .PHONY: web-test
 web-test: prerequisites web ## Run the tests of the web app, in Node.js and in a browser
