@@ -390,9 +390,6 @@ func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := NewShares()
-		client := func(n int) ratelimit.Client {
-			return ratelimit.Client{User: retwis.UserID(n + 1), Address: netip.MustParseAddr("192.0.2.1")}
-		}
 		hold := func(leave func(), err error) {
 			if err == nil {
 				<-ctx.Done()
@@ -401,8 +398,9 @@ func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
 		}
 		for n := range 20 {
 			for range 20 {
-				meter := NewMeter(Options{Client: client(n), Shares: s})
-				go func() { hold(s.RunQuery(ctx, client(n), maxLight)) }()
+				client := userOf(retwis.UserID(n+1), 1)
+				meter := NewMeter(Options{Client: client, Shares: s})
+				go func() { hold(s.RunQuery(ctx, client, maxLight)) }()
 				go func() { hold(Enter(With(ctx, meter), RedisPiece)) }()
 			}
 		}
@@ -413,12 +411,17 @@ func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
 		if used, want := s.redis.networks.Used(), redisPerCore*max(2, runtime.GOMAXPROCS(0))/2; used != want {
 			t.Errorf("one network has %d units in Redis, want %d", used, want)
 		}
-		neighbour := ratelimit.Client{User: 100, Address: netip.MustParseAddr("192.0.2.2")}
-		done, err := s.Run(ctx, neighbour, 100)
+		neighbour := userOf(100, 2)
+		free, err := s.Run(ctx, neighbour, freePoints)
 		if err != nil {
 			t.Fatal(err)
 		}
-		done()
+		counted, err := s.Run(ctx, neighbour, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted()
+		free()
 		cancel()
 		synctest.Wait()
 		if s.light.networks.Used() != 0 || s.light.clients.Used() != 0 || s.redis.networks.Used() != 0 || s.redis.clients.Used() != 0 {
@@ -433,15 +436,12 @@ func TestShares_SmallOperationsDoNotWaitForTheirNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := NewShares()
-		user := func(n int) ratelimit.Client {
-			return ratelimit.Client{User: retwis.UserID(n + 1), Address: netip.MustParseAddr("192.0.2.1")}
-		}
 		const price = 100
 		users := 2 * s.light.networks.Share() / (pointsOfHolder - freePoints)
 		for n := range users {
 			for range 100 {
 				go func() {
-					if done, err := s.RunQuery(ctx, user(n), price); err == nil {
+					if done, err := s.RunQuery(ctx, userOf(retwis.UserID(n+1), 1), price); err == nil {
 						<-ctx.Done()
 						done()
 					}
@@ -452,9 +452,10 @@ func TestShares_SmallOperationsDoNotWaitForTheirNetwork(t *testing.T) {
 		if used, want := s.light.networks.Used(), s.light.networks.Share(); used != want {
 			t.Errorf("%d points of the network count, want all %d", used, want)
 		}
+		light := userOf(retwis.UserID(users+1), 1)
 		var ends []func()
 		for range freePoints / price {
-			done, err := s.RunQuery(t.Context(), user(users), price)
+			done, err := s.RunQuery(t.Context(), light, price)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -462,7 +463,7 @@ func TestShares_SmallOperationsDoNotWaitForTheirNetwork(t *testing.T) {
 		}
 		waiting := make(chan error)
 		go func() {
-			_, err := s.RunQuery(ctx, user(users), price)
+			_, err := s.RunQuery(ctx, light, price)
 			waiting <- err
 		}()
 		synctest.Wait()

@@ -26,6 +26,14 @@ func operate(ctx context.Context, s *Shares, client ratelimit.Client) {
 	NewMeter(Options{Client: client, Shares: s}).TakeTurn(ctx)()
 }
 
+// waitOf returns for how long a client waits for a turn, while another network is active.
+func waitOf(ctx context.Context, s *Shares, client ratelimit.Client) time.Duration {
+	operate(ctx, s, networkClient(3))
+	start := time.Now()
+	s.Decode(ctx, client).End()
+	return time.Since(start)
+}
+
 // work takes turns without a pause until ctx is done, as many at a time as a network may have. It returns for how long they lasted together.
 func work(ctx context.Context, s *Shares, client ratelimit.Client, each time.Duration) time.Duration {
 	workers := max(1, runtime.GOMAXPROCS(0)/2)
@@ -145,12 +153,7 @@ func TestShares_AUserDoesNotMakeItsNetworkWait(t *testing.T) {
 		defer cancel()
 		busy := make(chan time.Duration)
 		go func() { busy <- work(ctx, s, userOf(1, 1), 300*time.Microsecond) }()
-		wait := func() time.Duration {
-			operate(t.Context(), s, networkClient(3))
-			start := time.Now()
-			s.Decode(t.Context(), userOf(2, 1)).End()
-			return time.Since(start)
-		}
+		wait := func() time.Duration { return waitOf(t.Context(), s, userOf(2, 1)) }
 		for ctx.Err() == nil {
 			if waited := wait(); waited > 300*time.Microsecond {
 				t.Errorf("another user of the network waited for %v, want one turn at most", waited)
@@ -188,10 +191,7 @@ func TestShares_AUserWhoWorksLittleGoesFirst(t *testing.T) {
 		// At most one turn has begun, and one is of a user who has worked as little. The network rests after each, or after several.
 		const longest = 2 * (each + shortestRest + restOfNetwork*each)
 		for ctx.Err() == nil {
-			operate(t.Context(), s, networkClient(3))
-			start := time.Now()
-			s.Decode(t.Context(), userOf(100, 1)).End()
-			if waited := time.Since(start); waited > longest {
+			if waited := waitOf(t.Context(), s, userOf(100, 1)); waited > longest {
 				t.Errorf("a user who works little waited for %v beside %d others, want %v at most", waited, users, longest)
 			}
 			time.Sleep(10 * time.Millisecond)

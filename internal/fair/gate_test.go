@@ -11,6 +11,14 @@ import (
 	"testing/synctest"
 )
 
+// wantUnused verifies that nothing of a gate is in use, and that it keeps nothing.
+func wantUnused[K comparable](t *testing.T, g *Gate[K]) {
+	t.Helper()
+	if g.Used() != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
+		t.Errorf("%d in use, %d holders, %d waiting", g.Used(), len(g.holders), len(g.waiting))
+	}
+}
+
 func TestGate_ServesALightHolderAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,9 +47,7 @@ func TestGate_ServesALightHolderAtOnce(t *testing.T) {
 		for range 5 {
 			g.Release("light", 10)
 		}
-		if g.Used() != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
-			t.Errorf("%d in use, %d holders, %d waiting", g.Used(), len(g.holders), len(g.waiting))
-		}
+		wantUnused(t, g)
 	})
 }
 
@@ -118,9 +124,7 @@ func TestGate_PartsOfAHolderGoByWhatTheyHaveUsed(t *testing.T) {
 		ask("heavier")
 		serve("late", "heavier")
 		g.Release("holder", 1)
-		if g.Used() != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
-			t.Errorf("%d in use, %d holders, %d waiting", g.Used(), len(g.holders), len(g.waiting))
-		}
+		wantUnused(t, g)
 	})
 }
 
@@ -196,8 +200,6 @@ func TestGate_StaysWithinItsBounds(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if g.Used() != 0 || len(g.holders) != 0 || len(g.waiting) != 0 {
-			t.Errorf("%d in use, %d holders, %d waiting", g.Used(), len(g.holders), len(g.waiting))
-		}
+		wantUnused(t, g)
 	})
 }
