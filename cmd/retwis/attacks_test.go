@@ -28,7 +28,8 @@ type load struct {
 	URL                    string        // of the service
 	Star, Public           string        // ids of a user and of the public timeline
 	Since                  string        // a cursor of the public timeline, with many posts above it
-	Rise                   time.Duration // until all clients are at work
+	Gathers                bool          // the attack begins when all clients are ready
+	Rise                   time.Duration // until all clients are at work, once it began
 }
 
 // loadVariable is the variable of the environment with which the binary of the tests is a load, in JSON.
@@ -82,7 +83,10 @@ func runLoad(text string) {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		panic(err)
 	}
-	begun := make(chan struct{})
+	var gathering sync.WaitGroup
+	if l.Gathers {
+		gathering.Add(l.Addresses * l.Connections)
+	}
 	run := map[string]attack{
 		"heavy operations":             heavyOperations(l.Star),
 		"work without Redis":           workWithoutRedis,
@@ -97,7 +101,7 @@ func runLoad(text string) {
 		"filtered replays":             filteredReplays(l.Public, l.Since),
 		"events of many selections":    eventsOfManySelections(l.Public),
 		"mutations with large answers": mutationsWithLargeAnswers(),
-		"posts of a crowd":             crowd(l.Connections, begun),
+		"posts of a crowd":             crowd(l.Connections, &gathering),
 	}[l.Attack]
 	ctx, cancel := context.WithCancel(context.Background())
 	var refused atomic.Int64
@@ -107,9 +111,9 @@ func runLoad(text string) {
 			running.Go(func() { refused.Add(run(ctx, l.URL, fmt.Sprintf("%s.%d", l.Network, i+1), j)) })
 		}
 	}
+	gathering.Wait()
 	time.Sleep(l.Rise)
 	fmt.Println()
-	close(begun)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	cancel()
 	running.Wait()

@@ -39,7 +39,7 @@ func TestBystander_IsServedBesideACrowd(t *testing.T) {
 		idle()
 		l := load{
 			Attack: "posts of a crowd", URL: p.url, Addresses: 1, Connections: redistest.Size(4, 50), Network: fmt.Sprintf("127.211.%d", window+1),
-			Rise: time.Duration(redistest.Size(2, 20)) * time.Second,
+			Gathers: true, Rise: time.Second,
 		}
 		end := l.start(t)
 		b.act(rounds, loaded)
@@ -102,8 +102,8 @@ func (b *bystander) act(rounds int, took waits) {
 }
 
 // crowd returns an attack of some users who follow each other. Each watches the own home twice for each of them, and posts five times a second once
-// all have begun.
-func crowd(users int, begun <-chan struct{}) attack {
+// all are ready.
+func crowd(users int, gathering *sync.WaitGroup) attack {
 	var mu sync.Mutex
 	var ids []string
 	var registered sync.WaitGroup
@@ -131,7 +131,8 @@ func crowd(users int, begun <-chan struct{}) attack {
 			for _, _, err := ws.ReadMessage(); err == nil; _, _, err = ws.ReadMessage() {
 			}
 		}()
-		<-begun
+		gathering.Done()
+		gathering.Wait()
 		return postSlowly(ctx, url, address, token, "hi")
 	}
 }
