@@ -3,12 +3,11 @@
 package script
 
 import (
+	"bytes"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -178,14 +177,11 @@ const (
 	StaleSearchWords     Name = "inspect/stale_search_words"
 )
 
-// countsRows matches the statement with which a script replies that counts rows, as lib/rows.lua describes.
-var countsRows = regexp.MustCompile(`(?m)^return counted\(`)
-
 // CountsRows reports whether the last element of the reply is the number of rows that the script has visited without returning
-// them.
+// them: then the script has a statement as lib/rows.lua describes.
 func (n Name) CountsRows() bool {
 	body, err := files.ReadFile(string(n) + extension)
-	return err == nil && countsRows.Match(body)
+	return err == nil && bytes.Contains(body, []byte("\nreturn counted("))
 }
 
 // Base returns the name without its directory. It is unique too. Metrics and spans use it.
@@ -220,8 +216,8 @@ func Load() (map[Name]*redis.Script, error) {
 	return scripts, nil
 }
 
-// include matches a line that includes a file of lib/, at any indentation.
-var include = regexp.MustCompile(`(?m)^ *--@include (\w+)\n`)
+// include is what a line of a script contains that stands for a file of lib/, after spaces and before the name of the file.
+const include = "--@include "
 
 // read returns the text of a script, with each included file in the place of its line. Redis creates the functions of
 // an included file whenever the script passes that line, so a rare path includes what only it needs.
@@ -230,16 +226,17 @@ func read(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var missing error
-	text := include.ReplaceAllFunc(body, func(line []byte) []byte {
-		included, err := files.ReadFile(path.Join(lib, string(include.FindSubmatch(line)[1])+extension))
-		missing = errors.Join(missing, err)
-		return included
-	})
-	if missing != nil {
-		return "", fmt.Errorf("%s: %w", file, missing)
+	text := bytes.NewBufferString(removeAbsentKey)
+	for line := range bytes.Lines(body) {
+		name, isInclude := bytes.CutPrefix(bytes.TrimLeft(line, " "), []byte(include))
+		if isInclude {
+			if line, err = files.ReadFile(path.Join(lib, string(bytes.TrimSpace(name))+extension)); err != nil {
+				return "", fmt.Errorf("%s: %w", file, err)
+			}
+		}
+		text.Write(line)
 	}
-	return removeAbsentKey + string(text), nil
+	return text.String(), nil
 }
 
 // removeAbsentKey begins every script. It removes the key that never exists, so that scripts may count their keys.
