@@ -16,8 +16,9 @@ import (
 	"retwis/internal/server/operation"
 )
 
-// overflowDelay is the time after which a request is answered.
-const overflowDelay = 250 * time.Millisecond
+// overflowTime is how long a connection takes one of the few places of an overflow, at least. So it bounds how many are served in a second, also
+// those that net/http refuses by itself, such as malformed requests.
+const overflowTime = 250 * time.Millisecond
 
 // overflowRetryAfter is the time in seconds after which a refused client should retry.
 const overflowRetryAfter = 5
@@ -62,6 +63,33 @@ func (o *overflow) Close() error {
 	return nil
 }
 
+// places returns a listener of few connections at once.
+func (o *overflow) places() net.Listener { return placeListener{netutil.LimitListener(o, o.most)} }
+
+// placeListener keeps the place of each connection for a while.
+type placeListener struct{ net.Listener }
+
+// Accept implements [net.Listener].
+func (l placeListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // of the listener
+	}
+	return placedConn{conn, time.Now().Add(overflowTime)}, nil
+}
+
+// placedConn is a connection with a place until some time.
+type placedConn struct {
+	net.Conn
+	until time.Time
+}
+
+// Close closes the connection, but not before that time.
+func (c placedConn) Close() error {
+	time.AfterFunc(time.Until(c.until), func() { _ = c.Conn.Close() })
+	return nil
+}
+
 // Addr implements [net.Listener].
 func (o *overflow) Addr() net.Addr { return o.addr }
 
@@ -78,23 +106,19 @@ func (s *Server) serveOverflow(ctx context.Context, o *overflow) error {
 	srv.SetKeepAlivesEnabled(false) // there are few connections
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
-	if err := srv.Serve(netutil.LimitListener(o, o.most)); !errors.Is(err, http.ErrServerClosed) {
+	if err := srv.Serve(o.places()); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
 }
 
-// handler returns a handler that answers each request after a delay, even if the client has disconnected. Few are answered at once, so
-// the delay bounds how many are per second.
+// handler returns a handler that answers health checks, and refuses all else.
 func (o *overflow) handler(ready http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", ServeAlive)
 	mux.HandleFunc("GET /readyz", ready)
 	mux.HandleFunc("/", o.refuse)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(overflowDelay)
-		mux.ServeHTTP(w, r)
-	})
+	return mux
 }
 
 // refuseDescriptors refuses a request to a process with too few file descriptors.
