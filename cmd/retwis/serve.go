@@ -165,7 +165,6 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	group.Go(func() error { return db.Posts.Cache(hubCtx, c.PostCacheMB<<20) })
 	group.Go(func() error { return limiter.Run(hubCtx) })
 	group.Go(func() error { return db.Health.Run(workerCtx) })
-	group.Go(func() error { return db.Outbox.JoinProcesses(workerCtx) })
 	if c.Worker {
 		group.Go(func() error { return n.worker.Run(workerCtx) })
 		group.Go(func() error { return n.sweeper.Run(workerCtx) })

@@ -28,8 +28,8 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	var steps []step
 	var calls []outbox.Delivery
 	cost, atMost := 0, maxCalls
-	if n := r.store.BesideOperations(); n > 0 {
-		atMost = max(callsBesideOperations/n, 1)
+	if r.store.ServesOperations() {
+		atMost = callsBesideOperations
 	}
 	// Each entry first has a bounded share of the round, so that small authors do not wait for
 	// large ones. The second pass gives the rest of the round to the large authors.

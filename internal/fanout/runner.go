@@ -15,7 +15,7 @@ const (
 	maxHeld               = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
 	readsAhead            = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
 	maxCalls              = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
-	callsBesideOperations = 4                      // the same of all processes beside operations, but one of each at least: one short pipeline
+	callsBesideOperations = 4                      // the same while the process serves operations: one short pipeline
 	maxPushes             = 6000                   // pushes of a round, which bound the wait of small authors
 	maxEntryPushes        = 500                    // pushes of an entry before the other entries of the round had a turn
 	callCost              = 35                     // fixed cost of a call, in pushes

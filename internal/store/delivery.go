@@ -46,11 +46,8 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 	return results
 }
 
-// BesideOperations returns how many processes deliver beside operations, or 0 without operations: see [rdb.DB.BesideOperations].
-func (s *Outbox) BesideOperations() int { return s.db.BesideOperations() }
-
-// JoinProcesses makes this process and the others on the database know what they do: see [rdb.DB.JoinProcesses].
-func (s *Outbox) JoinProcesses(ctx context.Context) error { return s.db.JoinProcesses(ctx) }
+// ServesOperations reports whether operations of this process have exchanges with the database now.
+func (s *Outbox) ServesOperations() bool { return s.db.ServesOperations() }
 
 func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	switch {

@@ -49,7 +49,7 @@ type DB struct {
 	partitions []Partition
 	scripts    map[script.Name]*redis.Script
 	hook       *hook
-	processes  processes                 // on this Redis
+	operations recentUse                 // by operations
 	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
 	tasks      taskTurns                 // see [DB.TaskTurn]
 }
@@ -80,7 +80,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newPieceTurns()}
-	db.hook = newHook(scripts, newMetrics(o.Metrics), &db.processes.served)
+	db.hook = newHook(scripts, newMetrics(o.Metrics), &db.operations)
 	if err := db.connect(ctx); err != nil {
 		return nil, err
 	}

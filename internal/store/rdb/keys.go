@@ -19,10 +19,6 @@ const (
 	MetaKey = "retwis:meta"
 	// WorkersKey is a sorted set: the workers, by the time their registration expires.
 	WorkersKey = "retwis:workers"
-	// ServingKey is a sorted set: the processes that have operations, by the time until which they are known to.
-	ServingKey = "retwis:{processes}:serving"
-	// DeliveringKey is a sorted set: the processes that deliver much, by the time until which they are known to.
-	DeliveringKey = "retwis:{processes}:delivering"
 	// SweepKey is a hash: worker, the worker that holds the lease of the sweep; since, when it was acquired or renewed;
 	// until, its expiry; ended, the end of the last sweep.
 	SweepKey = "retwis:sweep"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,7 +30,7 @@ func newPieceTurns() *fair.Gate[*redis.Client] {
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
 // other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. DoInPieces takes
 // the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order. Beside operations the pipelines are shorter, and one
-// is in flight: each operation has several exchanges, which all wait for those before them. If other processes deliver, too, none is in flight for a while.
+// is in flight: each operation has several exchanges, which all wait for those before them.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
 	workOf := func(call int) int { return work[call] }
@@ -66,7 +67,7 @@ func lanes(calls []Call, group []int, workOf func(call int) int) [][]int {
 func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, workOf func(call int) int, lane []int, results []*redis.Cmd) {
 	for len(lane) > 0 {
 		atMost, share := pieceWork, 1
-		if db.BesideOperations() > 0 {
+		if db.ServesOperations() {
 			atMost, share = shortPieceWork, piecesInFlight
 		}
 		piece := lane[:pieceLength(lane, workOf, atMost)]
@@ -79,30 +80,24 @@ func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, wo
 	}
 }
 
+// ServesOperations reports whether operations of this process have exchanges now, or had some a moment ago.
+func (db *DB) ServesOperations() bool { return db.operations.within(operationsFresh) }
+
+// recentUse tells when something was last used. It is safe for concurrent use.
+type recentUse struct{ at atomic.Int64 } // nanoseconds since 1970
+
+func (u *recentUse) note() { u.at.Store(time.Now().UnixNano()) }
+
+func (u *recentUse) within(d time.Duration) bool { return time.Since(time.Unix(0, u.at.Load())) < d }
+
 // doPiece runs a piece when it may be in flight, with some of the share of all pieces.
 func (db *DB) doPiece(ctx context.Context, master *redis.Client, share int, calls []Call, piece []int, results []*redis.Cmd) {
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
 	if db.pieces.Acquire(waiting, master, share) == nil {
-		start := time.Now()
-		defer func() { db.endPiece(master, share, time.Since(start)) }()
+		defer db.pieces.Release(master, share)
 	}
 	db.doGroup(ctx, calls, piece, results)
-}
-
-// endPiece lets the next piece of a master begin, after a rest for the pieces of other processes.
-func (db *DB) endPiece(master *redis.Client, share int, took time.Duration) {
-	rest := db.processes.rest(db.BesideOperations(), took)
-	db.processes.delivering.Add(int64(took+rest) * int64(share) / piecesInFlight)
-	if rest == 0 {
-		db.pieces.Release(master, share)
-		return
-	}
-	start := time.Now()
-	time.AfterFunc(rest, func() {
-		db.processes.rested(rest, time.Since(start))
-		db.pieces.Release(master, share)
-	})
 }
 
 // pieceLength returns how many elements are the next piece: one, or as many as have at most some work together.

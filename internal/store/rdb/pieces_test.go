@@ -75,7 +75,7 @@ func TestDoInPieces_AreShorterBesideOperations(t *testing.T) {
 		if n := pipelines(); n != 2 || server.most != piecesInFlight {
 			t.Errorf("%d pipelines, %d at once, want two", n, server.most)
 		}
-		db.processes.served.note()
+		db.operations.note()
 		if n := pipelines(); n != want || server.most != 1 {
 			t.Errorf("%d pipelines beside operations, %d at once, want %d, one after the other", n, server.most, want)
 		}
@@ -87,61 +87,6 @@ func TestDoInPieces_AreShorterBesideOperations(t *testing.T) {
 			t.Errorf("%d pieces still count", n)
 		}
 	})
-}
-
-// Attack: four workers kept a server as busy as it could be, and the operations of others took ten times as long.
-func TestDoInPieces_RestsForOtherProcesses(t *testing.T) {
-	t.Parallel()
-	const calls, others, took = 10, 3, 2 * time.Millisecond
-	server := &slowServer{takes: took}
-	db, run := server.open(t, calls, 1, shortPieceWork)
-	synctest.Test(t, func(t *testing.T) {
-		elapsed := func() time.Duration {
-			start := time.Now()
-			run(t.Context())
-			return time.Since(start)
-		}
-		db.processes.deliver.Store(others)
-		if got, want := elapsed(), time.Duration(calls/(pieceWork/shortPieceWork)+1)*took; got != want {
-			t.Errorf("without operations, deliveries took %v, want %v", got, want)
-		}
-		db.processes.serve.Store(true)
-		if got, want := elapsed(), calls*took+(calls-1)*took*others/2; got != want {
-			t.Errorf("beside operations, deliveries took %v, want %v with rests", got, want)
-		}
-		time.Sleep(maxPieceRest)
-		if n := db.pieces.Used(); n != 0 {
-			t.Errorf("%d pieces still count", n)
-		}
-		server.takes = time.Second
-		run(t.Context())
-		if got, want := elapsed(), calls*server.takes+calls*maxPieceRest; got != want {
-			t.Errorf("beside a slow server, deliveries took %v, want %v with the longest rests", got, want)
-		}
-	})
-}
-
-// Rests that are shorter than what a timer takes are taken together, and what a rest took too long counts.
-func TestProcesses_RestAsLongAsTheyOwe(t *testing.T) {
-	t.Parallel()
-	p := new(processes)
-	var rested time.Duration
-	const pieces, took, late = 1000, 400 * time.Microsecond, 300 * time.Microsecond
-	for range pieces {
-		if rest := p.rest(2, took); rest > 0 {
-			if rest < minPieceRest {
-				t.Fatalf("a rest of %v, want at least %v", rest, minPieceRest)
-			}
-			p.rested(rest, rest+late)
-			rested += rest + late
-		}
-	}
-	if want := pieces * took / 2; rested < want-2*minPieceRest || rested > want+2*minPieceRest {
-		t.Errorf("rested for %v, want about %v", rested, want)
-	}
-	if rest := p.rest(1, time.Hour); rest != 0 {
-		t.Errorf("a process rests for %v although no other delivers", rest)
-	}
 }
 
 // Attack: 16 outboxes had eight tasks each in flight, scripts of 2 to 4 milliseconds, and all others waited behind them.
@@ -196,7 +141,7 @@ func TestHook_LimitsExchangesOfTasks(t *testing.T) {
 	t.Parallel()
 	server := &slowServer{takes: time.Millisecond}
 	db, _ := server.open(t, 1, 1, 1)
-	h := newHook(db.scripts, newMetrics(nil), &db.processes.served)
+	h := newHook(db.scripts, newMetrics(nil), &db.operations)
 	client := redis.NewClient(&redis.Options{})
 	defer client.Close()
 	client.AddHook(h) // before the server

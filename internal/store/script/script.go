@@ -18,8 +18,7 @@ type Name string
 
 // Scripts of database/.
 const (
-	JoinProcesses Name = "database/join_processes"
-	OpenDatabase  Name = "database/open_database"
+	OpenDatabase Name = "database/open_database"
 )
 
 // Scripts of account/.
