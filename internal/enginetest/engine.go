@@ -270,15 +270,17 @@ func (e *Engine) HoldOutbox(author retwis.UserID) (release func()) {
 	}
 }
 
-// DrainAllBut waits until all outboxes but one are empty.
-func (e *Engine) DrainAllBut(outbox int) {
+// DrainAllBut waits until all outboxes but these are empty.
+func (e *Engine) DrainAllBut(outboxes ...int) {
 	e.T.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		first, err := inspect.NewInspector(e.Store).OutboxStarts(e.T.Context())
 		if err != nil {
 			e.T.Fatal(err)
 		}
-		first[outbox] = ""
+		for _, outbox := range outboxes {
+			first[outbox] = ""
+		}
 		if !slices.ContainsFunc(first, func(entry string) bool { return entry != "" }) {
 			return
 		}

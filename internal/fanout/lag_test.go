@@ -158,3 +158,39 @@ func TestLag_NextPageShowsNewerPostsThatWereTrimmed(t *testing.T) {
 		}
 	})
 }
+
+// Late posts displace newer entries from a home: the reader's own post, which no fan-out delivers, and one of a quick author. Pages show
+// both, although an outbox still holds older posts.
+func TestLag_ShowsDisplacedPostsWhileOthersLag(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 10, Slack: 2})
+		reader, authors := e.ReaderApart(3)
+		home, slow, slower, quick := retwis.Home(reader), authors[0], authors[1], authors[2]
+		releaseSlow, releaseSlower := e.HoldOutbox(slow), e.HoldOutbox(slower)
+		var want []retwis.PostID
+		for range 20 {
+			want = append(want, e.Post(slow, "late"))
+		}
+		waiting := e.Post(slower, "later still")
+		time.Sleep(2 * time.Millisecond) // pages show posts of the millisecond in which the newest entry was created
+		want = append(want, e.Post(reader, "mine"), e.Post(quick, "quick"))
+		e.Work(fanout.Options{})
+		e.DrainAllBut(e.Outbox.PartitionOfUser(slow), e.Outbox.PartitionOfUser(slower))
+		releaseSlow()
+		e.DrainAllBut(e.Outbox.PartitionOfUser(slower))
+
+		r := redistest.Rand(t)
+		forward, _ := e.Walk(r, home, true, "")
+		backward, _ := e.Walk(r, home, false, "")
+		slices.Reverse(backward)
+		if !slices.Equal(backward, forward) {
+			t.Errorf("pages forward %v\nbackward %v", forward, backward)
+		}
+		shown := slices.DeleteFunc(forward, func(id retwis.PostID) bool { return id == waiting }) // which may be shown before it arrives
+		if got := enginetest.Newest(shown); !slices.Equal(got, enginetest.Newest(want)) {
+			t.Errorf("while posts arrive late, pages show %v, want %v", got, enginetest.Newest(want))
+		}
+		releaseSlower()
+	})
+}

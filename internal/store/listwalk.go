@@ -168,6 +168,10 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 
 // snapshot returns a walk over the whole list, held in memory.
 func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
+	newestOwn, err := w.newestOwn(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all, err := w.timelines.readList(ctx, w.id, listRequest{mode: "all"})
 	if err != nil {
 		return nil, err
@@ -182,6 +186,7 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 		reader:    all.reader,
 		whole:     all.bottom || all.last == "",
 		deep:      w.id.FannedOut() && !all.bottom && all.last != "",
+		newestOwn: newestOwn,
 		origins:   origins{},
 	}
 	t.hold(all.entries)
@@ -197,30 +202,46 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 	return t, nil
 }
 
+// newestOwn returns the leading id of the last post or repost of the owner of a home, 0 for none and for other timelines.
+func (w *listWalk) newestOwn(ctx context.Context) (retwis.PostID, error) {
+	if w.id.Kind != retwis.HomeTimeline {
+		return 0, nil
+	}
+	ranges, err := w.timelines.ReadProfiles(ctx, []retwis.UserID{w.id.Owner}, []retwis.PostID{0}, true, 1)
+	if err != nil || len(ranges[0]) == 0 {
+		return 0, err
+	}
+	return ranges[0][0].ID, nil
+}
+
 // tailWalk walks the rest of a list, held in memory, and the older posts.
 type tailWalk struct {
 	timelines *Timelines
 	id        retwis.TimelineID
 	older     bool
 
-	list   []retwis.Element                    // remaining entries, nearest first
-	hidden map[retwis.Element]bool             // entries of the list that the timeline does not show
-	same   map[retwis.Element][]retwis.Element // of reposts: see [entry]
-	reader retwis.UserID                       // the owner of the home or list
-	held   map[retwis.PostID]bool              // leading ids of the list: skipped among the older posts
-	newest retwis.PostID                       // the highest leading id of the list, 0 if it is empty
-	whole  bool                                // the list holds the oldest post
-	deep   bool                                // there may be older posts
-	climb  bool                                // the walk is among older posts and goes to newer ones, then to the list
-	bound  retwis.PostID                       // position among the older posts
+	list      []retwis.Element                    // remaining entries, nearest first
+	hidden    map[retwis.Element]bool             // entries of the list that the timeline does not show
+	same      map[retwis.Element][]retwis.Element // of reposts: see [entry]
+	reader    retwis.UserID                       // the owner of the home or list
+	held      map[retwis.PostID]bool              // leading ids of the list: skipped among the older posts
+	newest    retwis.PostID                       // the highest leading id of the list, 0 if it is empty
+	newestOwn retwis.PostID                       // of a home: the leading id of its owner's last post or repost, read before the list; 0 if there is none
+	whole     bool                                // the list holds the oldest post
+	deep      bool                                // there may be older posts
+	climb     bool                                // the walk is among older posts and goes to newer ones, then to the list
+	bound     retwis.PostID                       // position among the older posts
 
 	origins origins // state of the partitions of the older posts at the first read
 }
 
-// arrived reports whether fan-out has delivered a post that the list does not hold. It has if no earlier entry waits in an
-// outbox and, unless its author lags behind others, if the list holds a newer post. An empty list is not built yet.
-func (t *tailWalk) arrived(post retwis.PostID) bool {
-	return t.newest == 0 || post < max(t.newest.EndOfMilli(), t.origins.delivered())
+// arrived reports whether the list once held a post that it does not hold. Fan-out has delivered the post if no earlier entry
+// waits in the outbox of its author and, unless that outbox lags behind others, if the list holds a newer post. Entries of the owner
+// are on the owner's home from the start. An empty list is not built yet.
+func (t *tailWalk) arrived(p authored) bool {
+	own := t.id.Kind == retwis.HomeTimeline && p.author == t.id.Owner && p.element.ID <= t.newestOwn
+	delivered := t.origins[t.timelines.db.OfUser(p.author).Number].delivered()
+	return own || t.newest == 0 || p.element.ID < max(t.newest.EndOfMilli(), delivered)
 }
 
 func (t *tailWalk) hold(elements []retwis.Element) {
@@ -259,7 +280,7 @@ func (t *tailWalk) next(ctx context.Context, count int) ([]entry, bool, error) {
 	var entries []entry
 	for i, p := range posts {
 		t.bound = p.element.ID
-		if !t.held[p.element.ID] && t.arrived(p.element.ID) {
+		if !t.held[p.element.ID] && t.arrived(p) {
 			entries = append(entries, t.deepEntry(p))
 		}
 		if len(entries) == count {
@@ -286,7 +307,7 @@ func (t *tailWalk) markRepeats(ctx context.Context, entries []entry) error {
 		posts, _, err := t.timelines.mergeProfiles(ctx, t.id, below, true, count+t.heldBelow(below), t.origins)
 		var older []entry
 		for _, p := range posts {
-			if !t.held[p.element.ID] && t.arrived(p.element.ID) {
+			if !t.held[p.element.ID] && t.arrived(p) {
 				older = append(older, t.deepEntry(p))
 			}
 		}
@@ -319,11 +340,7 @@ func (t *tailWalk) newer(ctx context.Context, count int) ([]entry, bool, error) 
 	var entries []entry
 	for _, p := range posts {
 		t.bound = p.element.ID
-		if !t.arrived(p.element.ID) {
-			end = true
-			break
-		}
-		if !t.held[p.element.ID] {
+		if !t.held[p.element.ID] && t.arrived(p) {
 			entries = append(entries, t.deepEntry(p))
 		}
 		if len(entries) == count {

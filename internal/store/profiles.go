@@ -254,14 +254,11 @@ func (o origins) add(number int, reply any) error {
 	return nil
 }
 
-// delivered returns the end of the ids of posts that fan-out has delivered everywhere. Entries of an outbox have the time
-// of their posts.
-func (o origins) delivered() retwis.PostID {
-	end := retwis.MaxPostID
-	for _, origin := range o {
-		if origin.last != "" {
-			end = min(end, retwis.FirstPostID(outbox.CreatedAt(origin.watermark)))
-		}
+// delivered returns the end of the ids of posts of the partition that fan-out has delivered everywhere. Entries of an outbox have the
+// time of their posts.
+func (o origin) delivered() retwis.PostID {
+	if o.last == "" {
+		return retwis.MaxPostID
 	}
-	return end
+	return retwis.FirstPostID(outbox.CreatedAt(o.watermark))
 }
