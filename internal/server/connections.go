@@ -116,6 +116,7 @@ func (l *connectionListener) Accept() (net.Conn, error) {
 			return nil, err //nolint:wrapcheck // of the listener
 		}
 		if l.malformed.accepts(conn) && l.connections.accept(conn) {
+			boundUnsent(conn)
 			return newMeteredConn(conn, l.executor, l.shares, l.connections), nil
 		}
 		l.overflow.take(conn)

@@ -67,6 +67,7 @@ type Options struct {
 
 const (
 	maxHeader       = 16 << 10
+	maxUnsent       = 32 << 10 // bytes of responses that the kernel stores for a connection
 	maxDrain        = 7 * time.Second
 	maxDelay        = 3 * time.Second
 	readTimeout     = 20 * time.Second // for a request, or a websocket message, to arrive
