@@ -67,3 +67,18 @@ func TestWorker_DeliversForAnAPIProcess(t *testing.T) {
 	worker.stop()
 	p.stop()
 }
+
+// A worker and an API process learn what the other one does.
+func TestProcesses_TellEachOtherWhatTheyDo(t *testing.T) {
+	t.Parallel()
+	env := environment("RETWIS_REDIS_URL="+redistest.Server(t).URL(), "RETWIS_METRICS_LISTEN=127.0.0.1:0")
+	for _, p := range []*process{serve(t, env, "--no-worker"), launch(t, env, "worker")} {
+		at := metricsOf(p)
+		for deadline := time.Now().Add(patience); sum(scrape(t, at), "retwis_redis_script_seconds", "script=join_processes") == 0; time.Sleep(100 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("the process does not tell others what it does")
+			}
+		}
+		p.stop()
+	}
+}

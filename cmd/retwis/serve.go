@@ -165,6 +165,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	group.Go(func() error { return db.Posts.Cache(hubCtx, c.PostCacheMB<<20) })
 	group.Go(func() error { return limiter.Run(hubCtx) })
 	group.Go(func() error { return db.Health.Run(workerCtx) })
+	group.Go(func() error { return db.JoinProcesses(workerCtx, shares) })
 	if c.Worker {
 		group.Go(func() error { return n.worker.Run(workerCtx) })
 		group.Go(func() error { return n.sweeper.Run(workerCtx) })

@@ -115,7 +115,11 @@ func Price(op *graphql.OperationContext) cost.Price {
 	price := cost.Price{Charged: Cost(op), Fixed: cost.PerOperation + unmetered}
 	if op.Operation.Operation == ast.Mutation {
 		for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
-			price.Covered += costOfMutation(field.Name)
+			fixed := costOfMutation(field.Name)
+			price.Covered += fixed
+			if fixed < passwordCost { // the rest is for the hash
+				price.Later += fixed
+			}
 		}
 		price.Fixed += price.Covered
 	}

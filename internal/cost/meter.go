@@ -56,6 +56,7 @@ type Price struct {
 	Charged int
 	Fixed   int // the part that is due whatever the operation does; the rest pays for work, and is given back otherwise
 	Covered int // points of work that the fixed part, or another limit, pays for
+	Later   int // points of the fixed part that pay for work in workers
 }
 
 // Meter accounts for the work of one operation, or of one event of a subscription. Its methods are safe for concurrent use.
@@ -110,6 +111,14 @@ func ClientOf(ctx context.Context) ratelimit.Client {
 
 // Walk counts rows that are about to be walked over without being returned by Redis. It fails if the operation has to stop.
 func Walk(ctx context.Context, rows int) error { return Of(ctx).Add(Work{Rows: rows}) }
+
+// Read counts rows that an exchange with Redis has read, or visited there.
+func (m *Meter) Read(rows int) {
+	if m.shares != nil && rows > 0 {
+		m.shares.owe(m.client, time.Duration(rows)*workPerRow)
+	}
+	_ = m.Add(Work{Rows: rows}) // the next command fails if the operation has to stop
+}
 
 // Add counts work, and charges what exceeds the price. It fails if the operation has to stop; once it has failed, it counts
 // nothing more, because the work is not done.

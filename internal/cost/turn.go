@@ -52,18 +52,19 @@ func (s *Shares) begin(ctx context.Context, client ratelimit.Client) (end func(w
 	}, nil
 }
 
-// owe notes work for a client that is done without turns.
+// owe notes work for a client that is done without turns, in Redis or in workers. All processes in which the network is active have those in common.
 func (s *Shares) owe(client ratelimit.Client, work time.Duration) {
 	user, network := userAndNetwork(client)
 	s.charge(user, network, work)
-	s.turns.owe(network, work)
+	s.turns.owe(network, time.Duration(s.active.processes(network))*work)
 	if user != network {
 		s.users.owe(user, work)
 	}
 }
 
-// charge counts work of a user for the order of the users of its network.
+// charge counts work of a user, for the order of the users of its network and for what other processes have to know.
 func (s *Shares) charge(user, network ratelimit.Key, work time.Duration) {
+	s.active.charge(network, work)
 	s.turns.Charge(network, user, int(work), int(longestLead))
 }
 
@@ -149,6 +150,7 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
 func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	m.turn.Store(m.shares.Decode(ctx, m.client))
 	m.shares.active.note(NetworkOf(m.client))
+	m.shares.owe(m.client, time.Duration(m.price.Later)*workPerPoint)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next = func() *Turn {

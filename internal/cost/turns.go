@@ -15,11 +15,12 @@ const (
 	restOfNetwork = 3                      // the same for a network
 	workPerPoint  = 10 * time.Microsecond  // of what an operation causes later: of a core, and of Redis
 	workPerUnit   = 2 * time.Microsecond   // of Redis
-	unrested      = 50 * time.Millisecond  // of rest that may be owed: the hash of a password is 35 ms of work
+	workPerRow    = 800 * time.Nanosecond  // of Redis, those included that scripts visit
+	unrested      = 50 * time.Millisecond  // of rest that may be owed without one: the hash of a password is 35 ms of work
 	shortestRest  = time.Millisecond       // a timer takes longer than a shorter one
-	longestRest   = 100 * time.Millisecond // after one turn; what is owed beyond that is forgotten, because all others of a network rest, too
+	longestRest   = 100 * time.Millisecond // after one turn: all others of a network rest, too
+	mostOwed      = time.Second            // of rest; the remainder is forgotten
 	longestLead   = 10 * time.Millisecond  // of work: by no more than this has a user to wait for others of its network that have worked less
-	besideOthers  = 10 * time.Second       // for as long after an operation or event of another network, a network rests
 	restsKept     = 1024                   // users or networks, above which those are forgotten that owe no rest
 )
 
@@ -75,43 +76,11 @@ func (t *turns) restAfter(key, network ratelimit.Key, worked time.Duration) time
 	}
 	at := later(t.rested[key], now.Add(-worked)).Add(time.Duration(1+t.restPerWork) * worked / time.Duration(t.atOnce))
 	rest := min(at.Sub(now)-unrested, longestRest)
-	t.rested[key] = earlier(at, now.Add(unrested+longestRest))
+	t.rested[key] = earlier(at, now.Add(mostOwed))
 	if rest < shortestRest {
 		return 0
 	}
 	return rest
-}
-
-// activity tells which networks have operations and events. Health checks and pings are none: they do not make others rest.
-type activity struct {
-	mu      sync.Mutex
-	last    ratelimit.Key // network of the last operation or event
-	lastAt  time.Time     // time of that
-	otherAt time.Time     // time of the last one of another network
-}
-
-// note notes that a network has an operation or event.
-func (a *activity) note(network ratelimit.Key) {
-	if network == ForSeveral().Key() {
-		return
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if network != a.last {
-		a.last, a.otherAt = network, a.lastAt
-	}
-	a.lastAt = time.Now()
-}
-
-// beside reports whether networks other than a given one are active.
-func (a *activity) beside(network ratelimit.Key, now time.Time) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	at := a.lastAt
-	if network == a.last {
-		at = a.otherAt
-	}
-	return now.Sub(at) <= besideOthers
 }
 
 func later(a, b time.Time) time.Time {

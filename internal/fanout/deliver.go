@@ -27,16 +27,16 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	}
 	var steps []step
 	var calls []outbox.Delivery
-	cost, atMost := 0, maxCalls
-	if r.store.ServesOperations() {
-		atMost = callsBesideOperations
+	cost, atMost := 0, maxPushes
+	if r.store.BesideOperations() {
+		atMost = pushesOfShortRound
 	}
 	// Each entry first has a bounded share of the round, so that small authors do not wait for
 	// large ones. The second pass gives the rest of the round to the large authors.
 	for _, share := range []int{maxEntryPushes, maxPushes} {
 		for _, w := range ready {
 			begin := len(calls)
-			for spent := 0; w.next < len(w.targets) && spent < share && cost < maxPushes && len(calls) < atMost; w.next++ {
+			for spent := 0; w.next < len(w.targets) && spent < share && cost < atMost && len(calls) < maxCalls; w.next++ {
 				t := w.targets[w.next]
 				if t.done || t.late {
 					continue

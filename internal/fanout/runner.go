@@ -7,33 +7,35 @@ import (
 	"time"
 
 	"retwis/internal/outbox"
+	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
 
 const (
-	window                = 1000                   // entries of an outbox in memory, at least
-	maxHeld               = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
-	readsAhead            = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
-	maxCalls              = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
-	callsBesideOperations = 4                      // the same while the process serves operations: one short pipeline
-	maxPushes             = 6000                   // pushes of a round, which bound the wait of small authors
-	maxEntryPushes        = 500                    // pushes of an entry before the other entries of the round had a turn
-	callCost              = 35                     // fixed cost of a call, in pushes
-	listWork              = 4                      // work for a list, in pushes: the script reads the members of the list, or the processes that serve its subscribers
-	firstChunk            = 20                     // lists of the first call to a target: most targets have fewer
-	nextChunk             = 100                    // lists of each further call
-	maxTasks              = 8                      // concurrent tasks of an outbox
-	maxTries              = 5                      // rejections before an entry moves to the dead-letter queue
-	minBackoff            = 50 * time.Millisecond  // pause before the first retry
-	maxBackoff            = 5 * time.Second        // longest pause between retries
-	maxRecheck            = time.Second            // longest pause between checks of an unfinished registration
-	trimEvery             = 200 * time.Millisecond // interval of trims while there is work
-	trimCount             = 256                    // completed entries that start a trim before the interval, and that it removes at most: 1000 would take Redis 5 ms in each partition
-	trimBackoff           = time.Second            // pause after a failed trim
-	trimGap               = 2 * time.Millisecond   // between the begins of short trims of a worker
-	trimRest              = 4                      // as many times as long as it took, a worker begins no other short trim
-	maxTrimRest           = 100 * time.Millisecond // after one trim
-	verifyEvery           = 5 * time.Second        // interval of comparing the outbox with the entries read
+	window             = 1000                   // entries of an outbox in memory, at least
+	maxHeld            = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
+	readsAhead         = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
+	maxCalls           = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
+	maxPushes          = 6000                   // pushes of a round, which bound the wait of small authors
+	pushesOfShortRound = 4 * (callCost + 1)     // the same beside operations: one short pipeline, or one call with more
+	maxEntryPushes     = 500                    // pushes of an entry before the other entries of the round had a turn
+	callCost           = 35                     // fixed cost of a call, in pushes
+	listWork           = 4                      // work for a list, in pushes: the script reads the members of the list, or the processes that serve its subscribers
+	firstChunk         = 20                     // lists of the first call to a target: most targets have fewer
+	nextChunk          = 100                    // lists of each further call
+	maxTasks           = 8                      // concurrent tasks of an outbox
+	mostTasks          = 2 * maxTasks           // the same with those of users who have no other there
+	maxTries           = 5                      // rejections before an entry moves to the dead-letter queue
+	minBackoff         = 50 * time.Millisecond  // pause before the first retry
+	maxBackoff         = 5 * time.Second        // longest pause between retries
+	maxRecheck         = time.Second            // longest pause between checks of an unfinished registration
+	trimEvery          = 200 * time.Millisecond // interval of trims while there is work
+	trimCount          = 256                    // completed entries that start a trim before the interval, and that it removes at most: 1000 would take Redis 5 ms in each partition
+	trimBackoff        = time.Second            // pause after a failed trim
+	trimGap            = 2 * time.Millisecond   // between the begins of short trims of a worker
+	trimRest           = 4                      // as many times as long as it took, a worker begins no other short trim
+	maxTrimRest        = 100 * time.Millisecond // after one trim
+	verifyEvery        = 5 * time.Second        // interval of comparing the outbox with the entries read
 )
 
 // runner serves one outbox. The package comment describes its loop. Its goroutine owns all
@@ -43,13 +45,14 @@ type runner struct {
 	outboxID int
 	log      *slog.Logger
 
-	entries    []*workItem // oldest first
-	queues     map[orderingKey][]*workItem
-	activeKeys []orderingKey // keys with queued entries
-	tasks      int           // running tasks
-	turn       *turn         // to run a round
-	finished   chan taskResult
-	arrivals   chan []outbox.Entry
+	entries     []*workItem // oldest first
+	queues      map[orderingKey][]*workItem
+	activeKeys  []orderingKey         // keys with queued entries
+	tasks       int                   // running tasks
+	tasksOfUser map[retwis.UserID]int // the same by the users who caused them
+	turn        *turn                 // to run a round
+	finished    chan taskResult
+	arrivals    chan []outbox.Entry
 
 	last     string // id of the last entry admitted
 	trimming bool   // a trim is in progress
@@ -77,8 +80,9 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		outboxID:    outboxID,
 		log:         w.log.With("outbox", outboxID),
 		queues:      map[orderingKey][]*workItem{},
+		tasksOfUser: map[retwis.UserID]int{},
 		turn:        w.turns.newTurn(),
-		finished:    make(chan taskResult, maxTasks),
+		finished:    make(chan taskResult, mostTasks),
 		arrivals:    make(chan []outbox.Entry, readsAhead),
 		trimmed:     make(chan trimResult, 1),
 		lastTrim:    time.Now(),
@@ -174,7 +178,7 @@ func (r *runner) untilDue() time.Duration {
 		case head.running:
 		case head.inRounds() && waits:
 			at(later(head.notBefore, turnAt))
-		case head.inRounds() || r.tasks < maxTasks:
+		case head.inRounds() || r.mayStart(head):
 			at(head.notBefore)
 		}
 	}

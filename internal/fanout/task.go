@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"retwis/internal/outbox"
@@ -11,11 +12,21 @@ import (
 
 // startTasks starts as many of the tasks that are ready as may run, those of the user who was served least recently first.
 func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
-	for r.tasks < maxTasks && len(ready) > 0 {
-		r.startTask(ctx, ready[0])
-		ready = ready[1:]
+	for {
+		next := slices.IndexFunc(ready, r.mayStart)
+		if next < 0 {
+			return
+		}
+		r.startTask(ctx, ready[next])
+		ready = slices.Delete(ready, next, next+1)
 		r.turns.sort(ready) // somebody may have several
 	}
+}
+
+// mayStart reports whether a task may run beside those that do. One of a user who has none may run beside a few more: the others wait for their turns
+// at a master, and it would come before them there.
+func (r *runner) mayStart(w *workItem) bool {
+	return r.tasks < maxTasks || r.tasks < mostTasks && r.tasksOfUser[w.ActingUser()] == 0
 }
 
 // startTask processes an entry concurrently with the rounds. A task needs several exchanges
@@ -25,6 +36,7 @@ func (r *runner) startTask(ctx context.Context, w *workItem) {
 	r.turns.serve(w)
 	w.progress.superseded = r.superseded(w)
 	r.tasks++
+	r.tasksOfUser[w.ActingUser()]++
 	go func() {
 		done, err := r.perform(retwis.WithActor(ctx, w.ActingUser()), w)
 		r.finished <- taskResult{w, done, err}
@@ -33,8 +45,11 @@ func (r *runner) startTask(ctx context.Context, w *workItem) {
 
 // taskDone records the result of a task.
 func (r *runner) taskDone(ctx context.Context, result taskResult) {
-	r.tasks--
 	w := result.item
+	r.tasks--
+	if r.tasksOfUser[w.ActingUser()]--; r.tasksOfUser[w.ActingUser()] == 0 {
+		delete(r.tasksOfUser, w.ActingUser())
+	}
 	w.running = false
 	switch {
 	case result.err != nil:

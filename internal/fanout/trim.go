@@ -41,7 +41,7 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 		n == 0 && since < verifyEvery || !idle && n < trimCount && since < trimEvery {
 		return
 	}
-	if n > 0 && n < trimCount && r.store.ServesOperations() {
+	if n > 0 && n < trimCount && r.store.BesideOperations() {
 		if at := r.trims.begin(now); at.After(now) {
 			r.trimAt = at
 			return

@@ -46,8 +46,8 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 	return results
 }
 
-// ServesOperations reports whether operations of this process have exchanges with the database now.
-func (s *Outbox) ServesOperations() bool { return s.db.ServesOperations() }
+// BesideOperations reports whether operations have exchanges with the database now: see [rdb.DB.BesideOperations].
+func (s *Outbox) BesideOperations() bool { return s.db.BesideOperations() }
 
 func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	switch {

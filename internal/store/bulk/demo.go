@@ -67,7 +67,7 @@ func (s *Importer) empty(ctx context.Context) (bool, error) {
 
 // allowedInEmpty reports whether a key may exist before the first registration.
 func (s *Importer) allowedInEmpty(key string) bool {
-	if slices.Contains([]string{rdb.MetaKey, rdb.WorkersKey, rdb.SweepKey}, key) {
+	if slices.Contains([]string{rdb.MetaKey, rdb.WorkersKey, rdb.ProcessesKey, rdb.SweepKey}, key) {
 		return true
 	}
 	for _, p := range s.db.Partitions() {

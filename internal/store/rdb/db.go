@@ -49,8 +49,9 @@ type DB struct {
 	partitions []Partition
 	scripts    map[script.Name]*redis.Script
 	hook       *hook
-	operations recentUse                 // by operations
+	processes  processes                 // on this Redis
 	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
+	rests      rests                     // after pieces
 	tasks      taskTurns                 // see [DB.TaskTurn]
 }
 
@@ -80,7 +81,7 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{options: o, log: o.Log, scripts: scripts, silences: newSilences(o.Timeout), Publish: "PUBLISH", pieces: newPieceTurns()}
-	db.hook = newHook(scripts, newMetrics(o.Metrics), &db.operations)
+	db.hook = newHook(scripts, newMetrics(o.Metrics), &db.processes.operations)
 	if err := db.connect(ctx); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ const (
 	MetaKey = "retwis:meta"
 	// WorkersKey is a sorted set: the workers, by the time their registration expires.
 	WorkersKey = "retwis:workers"
+	// ProcessesKey is a sorted set: what processes tell each other, by the time until which that is known.
+	ProcessesKey = "retwis:processes"
 	// SweepKey is a hash: worker, the worker that holds the lease of the sweep; since, when it was acquired or renewed;
 	// until, its expiry; ended, the end of the last sweep.
 	SweepKey = "retwis:sweep"

@@ -47,7 +47,7 @@ func (h *hook) metered(ctx context.Context, cmds []redis.Cmder, run func(context
 	for _, cmd := range cmds {
 		rows += rowsOf(cmd) + h.visited(cmd)
 	}
-	_ = meter.Add(cost.Work{Rows: rows}) // the next command fails if the operation has to stop
+	meter.Read(rows)
 	return err
 }
 

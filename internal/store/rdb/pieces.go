@@ -19,6 +19,10 @@ const (
 	shortPieceWork  = 160                   // of a pipeline beside operations, of which a master has one in flight
 	operationsFresh = 20 * time.Millisecond // for as long after the last exchange of an operation, the next one is near
 
+	restOfPush   = 3 * time.Microsecond // for each other process that delivers: what a push of a short pipeline takes, its way included
+	shortestRest = time.Millisecond
+	longestRest  = 50 * time.Millisecond // beside very many processes
+
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
 
@@ -30,7 +34,7 @@ func newPieceTurns() *fair.Gate[*redis.Client] {
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
 // other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. DoInPieces takes
 // the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order. Beside operations the pipelines are shorter, and one
-// is in flight: each operation has several exchanges, which all wait for those before them.
+// is in flight: each operation has several exchanges, which all wait for those before them. If other processes deliver, too, none is in flight for a while.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	results := make([]*redis.Cmd, len(calls))
 	workOf := func(call int) int { return work[call] }
@@ -67,12 +71,12 @@ func lanes(calls []Call, group []int, workOf func(call int) int) [][]int {
 func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, workOf func(call int) int, lane []int, results []*redis.Cmd) {
 	for len(lane) > 0 {
 		atMost, share := pieceWork, 1
-		if db.ServesOperations() {
+		if db.BesideOperations() {
 			atMost, share = shortPieceWork, piecesInFlight
 		}
 		piece := lane[:pieceLength(lane, workOf, atMost)]
 		lane = lane[len(piece):]
-		db.doPiece(ctx, master, share, calls, piece, results)
+		db.doPiece(ctx, master, share, calls, piece, workOf, results)
 		if err := results[piece[0]].Err(); isOutage(err) {
 			setResults(ctx, results, lane, err)
 			return
@@ -80,25 +84,55 @@ func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, wo
 	}
 }
 
-// ServesOperations reports whether operations of this process have exchanges now, or had some a moment ago.
-func (db *DB) ServesOperations() bool { return db.operations.within(operationsFresh) }
-
-// recentUse tells when something was last used. It is safe for concurrent use.
-type recentUse struct{ at atomic.Int64 } // nanoseconds since 1970
-
-func (u *recentUse) note() { u.at.Store(time.Now().UnixNano()) }
-
-func (u *recentUse) within(d time.Duration) bool { return time.Since(time.Unix(0, u.at.Load())) < d }
-
 // doPiece runs a piece when it may be in flight, with some of the share of all pieces.
-func (db *DB) doPiece(ctx context.Context, master *redis.Client, share int, calls []Call, piece []int, results []*redis.Cmd) {
+func (db *DB) doPiece(ctx context.Context, master *redis.Client, share int, calls []Call, piece []int, workOf func(call int) int, results []*redis.Cmd) {
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
 	if db.pieces.Acquire(waiting, master, share) == nil {
-		defer db.pieces.Release(master, share)
+		start := time.Now()
+		defer func() {
+			work := 0
+			for _, call := range piece {
+				work += workOf(call)
+			}
+			db.endPiece(master, share, work, time.Since(start))
+		}()
 	}
 	db.doGroup(ctx, calls, piece, results)
 }
+
+// endPiece lets the next piece of a master begin. Beside operations, that is after a rest for the pieces of other processes: together they have about
+// as many pieces in flight as one of them.
+func (db *DB) endPiece(master *redis.Client, share, work int, took time.Duration) {
+	var rest time.Duration
+	if others := db.processes.deliver.Load(); others > 0 && db.BesideOperations() {
+		rest = db.rests.due(time.Duration(others) * min(time.Duration(work), pieceWork) * restOfPush)
+	}
+	db.processes.delivering.Add(int64(took+rest) * int64(share) / piecesInFlight)
+	if rest == 0 {
+		db.pieces.Release(master, share)
+		return
+	}
+	start := time.Now()
+	time.AfterFunc(rest, func() {
+		db.rests.taken(rest, time.Since(start))
+		db.pieces.Release(master, share)
+	})
+}
+
+// rests are those after pieces. Short ones are taken together, because a timer takes a millisecond.
+type rests struct{ owed atomic.Int64 } // nanoseconds
+
+// due returns for how long to rest now. Call taken after the rest.
+func (r *rests) due(more time.Duration) time.Duration {
+	if time.Duration(r.owed.Add(int64(more))) < shortestRest {
+		return 0
+	}
+	return max(min(time.Duration(r.owed.Swap(0)), longestRest), 0) // another piece may have taken it
+}
+
+// taken notes for how long a rest lasted. What it was too long counts for the next ones.
+func (r *rests) taken(rest, lasted time.Duration) { r.owed.Add(-int64(min(lasted-rest, shortestRest))) }
 
 // pieceLength returns how many elements are the next piece: one, or as many as have at most some work together.
 func pieceLength[T any](rest []T, workOf func(T) int, atMost int) int {

@@ -2,6 +2,7 @@ package rdb
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -11,45 +12,64 @@ import (
 
 const (
 	taskWait      = 5 * time.Second // for the tasks of others, of which a hundred may take half a second
+	taskLead      = time.Second     // of work: by no more than this has a user to wait for others whose tasks took less
 	taskExchanges = 8               // in flight, of the tasks of all outboxes; operations wait behind them
+
+	allTasks = retwis.UserID(0) // the holder of a gate, of whom the users are parts
 )
 
-// taskTurns has a gate for each master, by its address: users take turns at it. Its zero value is ready.
+// taskTurns are the turns of tasks at each master, by its address. Its zero value is ready.
 type taskTurns struct {
-	mu    sync.Mutex
-	gates map[string]*fair.Gate[retwis.UserID]
+	mu      sync.Mutex
+	masters map[string]masterTurns
 }
 
-// at returns the gate of a master.
-func (t *taskTurns) at(master string) *fair.Gate[retwis.UserID] {
+// masterTurns are the turns at one master: one task runs, that of the user whose tasks took least.
+type masterTurns struct {
+	users *fair.Gate[retwis.UserID] // one task of each user has a turn or waits for it
+	tasks *fair.Gate[retwis.UserID]
+}
+
+// at returns the turns at a master.
+func (t *taskTurns) at(master string) masterTurns {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	gate := t.gates[master]
-	if gate == nil {
-		if t.gates == nil {
-			t.gates = map[string]*fair.Gate[retwis.UserID]{}
+	turns, known := t.masters[master]
+	if !known {
+		if t.masters == nil {
+			t.masters = map[string]masterTurns{}
 		}
-		gate = fair.NewGate[retwis.UserID](1, 1)
-		t.gates[master] = gate
+		turns = masterTurns{fair.NewGate[retwis.UserID](math.MaxInt, 1), fair.NewGate[retwis.UserID](1, 1)}
+		t.masters[master] = turns
 	}
-	return gate
+	return turns
 }
 
 // TaskTurn waits until a task of background work that takes milliseconds may begin, which changes keys of a partition: one at a time at its
 // master. Outboxes have more than a hundred such tasks at a time, and operations would wait behind all of them, for Redis and for a core.
-// The users who caused tasks take turns, so that nobody waits for all changes of another one. The returned function has to be called after the task.
+// Of the users who caused tasks, the one whose tasks took least goes first, so that nobody waits for all changes of others. The returned function
+// has to be called after the task.
 func (db *DB) TaskTurn(ctx context.Context, p Partition, user retwis.UserID) (done func()) {
 	address := ""
 	if master := db.masterOf(ctx, p.Written()); master != nil {
 		address = master.Options().Addr
 	}
-	gate := db.tasks.at(address)
+	turns := db.tasks.at(address)
 	waiting, cancel := context.WithTimeout(ctx, taskWait)
 	defer cancel()
-	if gate.Acquire(waiting, user, 1) != nil {
+	if turns.users.Acquire(waiting, user, 1) != nil {
 		return func() {}
 	}
-	return func() { gate.Release(user, 1) }
+	if turns.tasks.AcquireFor(waiting, allTasks, user, 1) != nil {
+		turns.users.Release(user, 1)
+		return func() {}
+	}
+	began := time.Now()
+	return func() {
+		turns.tasks.Charge(allTasks, user, int(time.Since(began)), int(taskLead))
+		turns.tasks.Release(allTasks, 1)
+		turns.users.Release(user, 1)
+	}
 }
 
 // enterTask waits for a while until an exchange of a task may be sent, also one that takes little time. Outboxes have more than a hundred tasks at

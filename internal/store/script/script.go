@@ -18,7 +18,8 @@ type Name string
 
 // Scripts of database/.
 const (
-	OpenDatabase Name = "database/open_database"
+	JoinProcesses Name = "database/join_processes"
+	OpenDatabase  Name = "database/open_database"
 )
 
 // Scripts of account/.

@@ -1,0 +1,109 @@
+package cost
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"retwis/internal/ratelimit"
+)
+
+const (
+	besideOthers  = 10 * time.Second // for as long after an operation or event of another network, a network rests
+	activeCounted = 1024             // networks of which a process knows how much they work
+)
+
+// activity tells which networks have operations and events, also in other processes on the same Redis. Health checks and pings are none: they do
+// not make others rest.
+type activity struct {
+	mu      sync.Mutex
+	last    ratelimit.Key // network of the last operation or event
+	lastAt  time.Time     // time of that
+	otherAt time.Time     // time of the last one of another network
+
+	worked    map[ratelimit.Key]time.Duration // by the networks that were active since [Shares.Active]
+	elsewhere map[ratelimit.Key]int           // number of other processes in which networks are active
+}
+
+// note notes that a network has an operation or event.
+func (a *activity) note(network ratelimit.Key) {
+	if network == ForSeveral().Key() {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.noteLocked(network)
+	if _, known := a.worked[network]; !known && len(a.worked) < activeCounted {
+		if a.worked == nil {
+			a.worked = map[ratelimit.Key]time.Duration{}
+		}
+		a.worked[network] = 0
+	}
+}
+
+func (a *activity) noteLocked(network ratelimit.Key) {
+	if network != a.last {
+		a.last, a.otherAt = network, a.lastAt
+	}
+	a.lastAt = time.Now()
+}
+
+// charge counts work of a network.
+func (a *activity) charge(network ratelimit.Key, work time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if before, active := a.worked[network]; active {
+		a.worked[network] = before + work
+	}
+}
+
+// beside reports whether networks other than a given one are active.
+func (a *activity) beside(network ratelimit.Key, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := a.lastAt
+	if network == a.last {
+		at = a.otherAt
+	}
+	return now.Sub(at) <= besideOthers
+}
+
+// processes returns in how many processes a network is active, with this one.
+func (a *activity) processes(network ratelimit.Key) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return 1 + a.elsewhere[network]
+}
+
+// Active returns up to n networks that have had operations or events since the last call: those that caused most work.
+func (s *Shares) Active(n int) []netip.Prefix {
+	a := s.active
+	a.mu.Lock()
+	worked := a.worked
+	a.worked = nil
+	a.mu.Unlock()
+	most := slices.SortedFunc(maps.Keys(worked), func(x, y ratelimit.Key) int { return cmp.Compare(worked[y], worked[x]) })
+	var networks []netip.Prefix
+	for _, key := range most[:min(n, len(most))] {
+		if key.Network.IsValid() {
+			networks = append(networks, key.Network)
+		}
+	}
+	return networks
+}
+
+// SetElsewhere sets in how many other processes on the same Redis each network has operations or events.
+func (s *Shares) SetElsewhere(processes map[netip.Prefix]int) {
+	a := s.active
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.elsewhere = make(map[ratelimit.Key]int, len(processes))
+	for network, n := range processes {
+		key := ratelimit.Key{Network: network}
+		a.elsewhere[key] = n
+		a.noteLocked(key)
+	}
+}

@@ -1,0 +1,107 @@
+package rdb
+
+import (
+	"context"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"retwis/internal/redistest"
+)
+
+// fakeNetworks are networks that are always active.
+type fakeNetworks struct {
+	active []netip.Prefix
+
+	mu        sync.Mutex
+	elsewhere map[netip.Prefix]int
+}
+
+func (f *fakeNetworks) Active(n int) []netip.Prefix { return f.active[:min(n, len(f.active))] }
+
+func (f *fakeNetworks) SetElsewhere(processes map[netip.Prefix]int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.elsewhere = processes
+}
+
+func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
+	t.Parallel()
+	urls := map[string]string{
+		"single server": redistest.Server(t).URL(), "cluster": redistest.Cluster(t, redistest.ClusterOptions{Masters: 3}).URL(),
+	}
+	a, b := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8:1:2::/64")
+	for name, url := range urls {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api, other := &fakeNetworks{active: []netip.Prefix{a, b}}, &fakeNetworks{active: []netip.Prefix{b}}
+			processes := []*DB{join(t, url, api), join(t, url, other), join(t, url, nil), join(t, url, nil)}
+			serving, workers := processes[0], processes[2:]
+			works := func(api, worker bool) {
+				if api {
+					serving.processes.operations.note()
+				}
+				for _, db := range workers {
+					if worker {
+						db.processes.delivering.Add(int64(tellEvery))
+					}
+				}
+			}
+			for _, step := range []struct{ serves, deliver bool }{{false, false}, {true, false}, {true, true}, {false, true}, {false, false}} {
+				expect := func(db *DB, deliver int64) {
+					t.Helper()
+					for deadline := time.Now().Add(time.Minute); ; time.Sleep(operationsFresh / 2) {
+						works(step.serves, step.deliver)
+						got := db.processes.deliver.Load()
+						if !step.deliver {
+							deliver = 0
+						}
+						if db.BesideOperations() == step.serves && got == deliver {
+							return
+						}
+						if time.Now().After(deadline) {
+							t.Fatalf("while %+v, %d others deliver, want %d; beside operations: %t", step, got, deliver, db.BesideOperations())
+						}
+					}
+				}
+				expect(processes[1], 2)
+				expect(workers[0], 1)
+				expect(serving, 2)
+			}
+			for f, want := range map[*fakeNetworks]map[netip.Prefix]int{api: {b: 1}, other: {a: 1, b: 1}} {
+				f.mu.Lock()
+				if !maps.Equal(f.elsewhere, want) {
+					t.Errorf("networks elsewhere: %v, want %v", f.elsewhere, want)
+				}
+				f.mu.Unlock()
+			}
+			keys, err := serving.Client.ZRange(t.Context(), ProcessesKey, 0, -1).Result()
+			if err != nil || len(keys) == 0 || slices.Contains(keys, "") {
+				t.Errorf("the processes tell %v: %v", keys, err)
+			}
+		})
+	}
+}
+
+// join returns a database of a process that others know.
+func join(t *testing.T, url string, networks ClientNetworks) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), Options{URL: url, Timeout: 5 * time.Second, PoolSize: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() { left <- db.JoinProcesses(ctx, networks) }()
+	t.Cleanup(func() {
+		leave()
+		if err := <-left; err != nil {
+			t.Error(err)
+		}
+		_ = db.Close()
+	})
+	return db
+}
