@@ -94,6 +94,15 @@ func OfDelivery(partitions, lists int) int {
 	return min(partitions*perPartition+lists/listsPerPoint, maxOfDelivery)
 }
 
+const (
+	usualHome       = 1000 // entries up to which the price of a follow pays for its back-fill
+	entriesPerPoint = 6    // beyond those
+)
+
+// OfBackfill returns what the back-fill of a home or list with some entries costs beyond the price of the operation that causes it: 20 to 40
+// milliseconds with 10 000 entries.
+func OfBackfill(entries int) int { return max(entries-usualHome, 0) / entriesPerPoint }
+
 // PerRefusal is for parsing and validating what was refused, which may have taken longer than many valid operations do.
 const PerRefusal = ratelimit.PerRefusal
 

@@ -223,6 +223,28 @@ func TestPage_BuildsAHomeAgainThatMissedMorePostsOfLargeAuthorsThanItHolds(t *te
 	})
 }
 
+// Attack: with homes of 10 000 entries, a back-fill took 40 ms, and the follow or list member that caused it cost as much as with homes of 1000.
+func TestFollows_ChargeForLargeHomes(t *testing.T) {
+	t.Parallel()
+	for homeCap, more := range map[int]int{100: 0, 1000: 0, 10_000: 1500} {
+		e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), HomeCap: homeCap})
+		users := e.Register("reader", "author")
+		list := e.CreateList(users[0])
+		for name, do := range map[string]func(context.Context) error{
+			"follow":      func(ctx context.Context) error { return e.Follows.Follow(ctx, users[0], users[1]) },
+			"list member": func(ctx context.Context) error { return e.Lists.AddListMember(ctx, users[0], list, users[1]) },
+		} {
+			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1 << 20}, Bound: cost.OfMutation(), Charge: func(int) error { return nil }})
+			if err := do(cost.With(t.Context(), meter)); err != nil {
+				t.Fatal(err)
+			}
+			if points := meter.Close().Beyond; points != more {
+				t.Errorf("with homes of %d entries, a %s costs %d points more, want %d", homeCap, name, points, more)
+			}
+		}
+	}
+}
+
 // Attack: accounts of one sender put an author on thousands of lists. The delivery of each post took 330 times as long as its price paid for.
 func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -71,6 +72,7 @@ func (s *Follows) follow(ctx context.Context, reader, author retwis.UserID, repo
 	}
 	switch answer[0] {
 	case "ok":
+		cost.Owe(ctx, cost.OfBackfill(s.options.HomeCap))
 		return s.SetFollowerCount(ctx, author, p, answer[1:])
 	case "no_user":
 		return retwis.ErrUnauthenticated

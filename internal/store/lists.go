@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"retwis/internal/cost"
 	"retwis/internal/retwis"
 	"retwis/internal/store/rdb"
 	"retwis/internal/store/script"
@@ -99,6 +100,7 @@ func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwi
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)
 	}
+	cost.Owe(ctx, cost.OfBackfill(s.options.HomeCap))
 	return listState(rdb.Text(reply.Val()))
 }
 
