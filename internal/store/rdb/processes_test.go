@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+
 	"retwis/internal/redistest"
 )
 
@@ -32,6 +34,7 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 	t.Parallel()
 	urls := map[string]string{
 		"single server": redistest.Server(t).URL(), "cluster": redistest.Cluster(t, redistest.ClusterOptions{Masters: 3}).URL(),
+		"in-process": "redis://" + miniredis.RunT(t).Addr(),
 	}
 	a, b := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8:1:2::/64")
 	for name, url := range urls {

@@ -6,9 +6,9 @@
 --@include clock
 
 local now, name = unix_ms(), ARGV[1] .. ' '
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
 for i = 3, #ARGV do
-  redis.call('ZADD', KEYS[1], now + ARGV[2], name .. ARGV[i])
+  redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[2]), name .. ARGV[i])
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 
