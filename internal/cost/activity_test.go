@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"retwis/internal/ratelimit"
 )
 
 // Attack: an address used four processes on one Redis, had the bounds of four there, and did not rest in those of which nobody else had an operation.
@@ -16,38 +14,46 @@ func TestShares_ANetworkSharesRedisWithItselfElsewhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := NewShares()
-		read := func(client ratelimit.Client, rows int) {
+		client := networkClient(1)
+		read := func(rows int) {
 			m := NewMeter(Options{Client: client, Shares: s})
 			done := m.TakeTurn(t.Context())
 			m.Read(rows)
 			done()
 		}
-		rests := func(rows int) time.Duration {
+		wait := func() time.Duration { // for a turn, after all of them were used
 			for range s.turns.atOnce {
-				read(networkClient(1), rows)
+				read(50_000)
 			}
 			start := time.Now()
-			for range s.turns.atOnce {
-				read(networkClient(1), 0)
-			}
+			read(0)
 			waited := time.Since(start)
 			time.Sleep(mostOwed)
 			return waited
 		}
-		const rows = 50_000
-		if waited := rests(rows); waited > 0 {
+		if waited := wait(); waited > 0 {
 			t.Errorf("a network that is alone rested for %v", waited)
 		}
+		const rows = 1000
 		this, other := networkOf(1), networkOf(2)
-		s.SetElsewhere(map[netip.Prefix]int{this: 3, other: 1})
-		read(networkClient(1), 0) // from now on it may owe rests
-		got, alone := rests(rows/40), (1+restOfNetwork)*time.Duration(rows/40)*workPerRow
-		if want := 4*alone*time.Duration(s.turns.atOnce) - unrested; want > 0 && (got < want/2 || got > want) {
-			t.Errorf("a network that is active in four processes rested for %v, want about %v", got, want)
+		for _, processes := range []int{1, 4} {
+			s.SetElsewhere(map[netip.Prefix]int{this: processes - 1, other: 1})
+			time.Sleep(mostOwed)
+			read(0) // from now on it may owe rests
+			owed := func() time.Duration { return time.Until(s.turns.rested[client.Key()]) }
+			before := owed()
+			read(rows)
+			got, want := owed()-max(before, 0), time.Duration(processes)*(1+restOfNetwork)*rows*workPerRow
+			if got != want {
+				t.Errorf("a network that is active in %d processes owes %v for %d rows, want %v", processes, got, rows, want)
+			}
+		}
+		if waited := wait(); waited != longestRest {
+			t.Errorf("the network waited for %v beside one that is active elsewhere, want %v", waited, longestRest)
 		}
 		s.SetElsewhere(nil)
 		time.Sleep(besideOthers + time.Second)
-		if waited := rests(rows); waited > 0 {
+		if waited := wait(); waited > 0 {
 			t.Errorf("a network rested for %v after the others had left", waited)
 		}
 	})

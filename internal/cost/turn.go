@@ -150,7 +150,9 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
 func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	m.turn.Store(m.shares.Decode(ctx, m.client))
 	m.shares.active.note(NetworkOf(m.client))
-	m.shares.owe(m.client, time.Duration(m.price.Later)*workPerPoint)
+	if m.price.Later > 0 {
+		m.shares.owe(m.client, time.Duration(m.price.Later)*workPerPoint)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.next = func() *Turn {
