@@ -106,7 +106,7 @@ func (db *DB) doPiece(ctx context.Context, master *redis.Client, share int, call
 func (db *DB) endPiece(master *redis.Client, share, work int, took time.Duration) {
 	var rest time.Duration
 	if others := db.processes.deliver.Load(); others > 0 && db.BesideOperations() {
-		rest = db.rests.due(time.Duration(others) * min(time.Duration(work), pieceWork) * restOfPush)
+		rest = db.rests.due(time.Duration(others*int64(min(work, pieceWork))) * restOfPush)
 	}
 	db.processes.delivering.Add(int64(took+rest) * int64(share) / piecesInFlight)
 	if rest == 0 {
