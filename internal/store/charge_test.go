@@ -223,6 +223,16 @@ func TestPage_BuildsAHomeAgainThatMissedMorePostsOfLargeAuthorsThanItHolds(t *te
 	})
 }
 
+// charged returns the points that a mutation takes beyond its price.
+func charged(t *testing.T, do func(context.Context) error) int {
+	t.Helper()
+	meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1 << 20}, Bound: cost.OfMutation(), Charge: func(int) error { return nil }})
+	if err := do(cost.With(t.Context(), meter)); err != nil {
+		t.Fatal(err)
+	}
+	return meter.Close().Beyond
+}
+
 // Attack: with homes of 10 000 entries, a back-fill took 40 ms, and the follow or list member that caused it cost as much as with homes of 1000.
 func TestFollows_ChargeForLargeHomes(t *testing.T) {
 	t.Parallel()
@@ -234,11 +244,7 @@ func TestFollows_ChargeForLargeHomes(t *testing.T) {
 			"follow":      func(ctx context.Context) error { return e.Follows.Follow(ctx, users[0], users[1]) },
 			"list member": func(ctx context.Context) error { return e.Lists.AddListMember(ctx, users[0], list, users[1]) },
 		} {
-			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1 << 20}, Bound: cost.OfMutation(), Charge: func(int) error { return nil }})
-			if err := do(cost.With(t.Context(), meter)); err != nil {
-				t.Fatal(err)
-			}
-			if points := meter.Close().Beyond; points != more {
+			if points := charged(t, do); points != more {
 				t.Errorf("with homes of %d entries, a %s costs %d points more, want %d", homeCap, name, points, more)
 			}
 		}
@@ -252,14 +258,6 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 		e := newEngine(t, store.Options{URL: url})
 		author, other := e.Register("author")[0], e.Register("other")[0]
 		post := e.Post(other, "x")
-		charged := func(do func(context.Context) error) int {
-			t.Helper()
-			meter := cost.NewMeter(cost.Options{Price: cost.Price{Covered: 1 << 20}, Bound: cost.OfMutation(), Charge: func(int) error { return nil }})
-			if err := do(cost.With(t.Context(), meter)); err != nil {
-				t.Fatal(err)
-			}
-			return meter.Close().Beyond
-		}
 		create := func(ctx context.Context) error {
 			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: author, Text: "y", IdempotencyKey: e.Key()})
 			return err
@@ -268,7 +266,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 			_, err := e.Posts.Repost(ctx, author, post)
 			return err
 		}
-		if points := charged(create); points > 0 {
+		if points := charged(t, create); points > 0 {
 			t.Errorf("a post of an author on no list and without followers costs %d points more", points)
 		}
 		followed := map[int]bool{}
@@ -276,7 +274,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 			e.Follow(follower, other)
 			followed[e.Live.PartitionOf(retwis.Home(follower))] = true
 		}
-		if points, want := charged(func(ctx context.Context) error {
+		if points, want := charged(t, func(ctx context.Context) error {
 			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: other, Text: "followed", IdempotencyKey: e.Key()})
 			return err
 		}), cost.OfDelivery(len(followed), 0); points != want {
@@ -286,7 +284,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 			"#one #two #One":            2 * cost.PerHashtag,
 			"@other @nobody and @OTHER": cost.PerMention,
 		} {
-			if points := charged(func(ctx context.Context) error {
+			if points := charged(t, func(ctx context.Context) error {
 				_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: author, Text: text, IdempotencyKey: e.Key()})
 				return err
 			}); points != want {
@@ -308,13 +306,13 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 			}
 		}
 		want := cost.OfDelivery(len(partitions), owners*each)
-		if points := charged(create); points != want {
+		if points := charged(t, create); points != want {
 			t.Errorf("a post costs %d points more, want %d", points, want)
 		}
-		if points := charged(repost); points != want {
+		if points := charged(t, repost); points != want {
 			t.Errorf("a repost costs %d points more, want %d", points, want)
 		}
-		if points := charged(repost); points > 0 {
+		if points := charged(t, repost); points > 0 {
 			t.Errorf("a repost that existed costs %d points more", points)
 		}
 		for _, list := range listing {
@@ -322,7 +320,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if want, points := cost.OfDelivery(len(partitions), 0), charged(create); points != want {
+		if want, points := cost.OfDelivery(len(partitions), 0), charged(t, create); points != want {
 			t.Errorf("a post of an author who was on lists costs %d points more, want %d", points, want)
 		}
 		refused := func(ctx context.Context) error {
@@ -335,7 +333,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 		if _, err := e.Posts.CreatePost(t.Context(), retwis.NewPost{Author: other, Text: "z", IdempotencyKey: "used"}); err != nil {
 			t.Fatal(err)
 		}
-		if points := charged(refused); points != cost.PerHashtag {
+		if points := charged(t, refused); points != cost.PerHashtag {
 			t.Errorf("a refused post with a new hashtag costs %d points more, want %d", points, cost.PerHashtag)
 		}
 	})
