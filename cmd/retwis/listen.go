@@ -12,9 +12,7 @@ import (
 
 // listen listens at the address of a flag.
 func listen(ctx context.Context, flag, address string) (net.Listener, error) {
-	var config net.ListenConfig
-	config.SetMultipathTCP(false) // the server bounds what a connection stores by an option of TCP
-	listener, err := config.Listen(ctx, "tcp", address)
+	listener, err := server.Listen(ctx, address)
 	if err != nil {
 		return nil, fmt.Errorf("%w: choose another address with --%s (%s)", err, flag, variableOf(flag))
 	}

@@ -104,6 +104,7 @@ type connectionListener struct {
 	connections *connections
 	malformed   *malformed
 	overflow    *overflow
+	floods      *floods
 	executor    operation.Executor
 	shares      *cost.Shares
 }
@@ -119,6 +120,8 @@ func (l *connectionListener) Accept() (net.Conn, error) {
 			boundUnsent(conn)
 			return newMeteredConn(conn, l.executor, l.shares, l.connections), nil
 		}
-		l.overflow.take(conn)
+		if network := ratelimit.NetworkOf(httpapi.AddressOf(conn.RemoteAddr())); !l.overflow.take(conn) {
+			l.floods.note(network)
+		}
 	}
 }

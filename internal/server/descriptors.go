@@ -55,10 +55,10 @@ func (l *descriptorListener) warn(message string, attributes ...any) {
 	l.log.Warn(message, append(attributes, "limit", l.limit, "fix", "raise the limit of open files (ulimit -n, LimitNOFILE)")...)
 }
 
-// descriptorOf returns the file descriptor of a connection, -1 if it has none.
-func descriptorOf(conn net.Conn) int {
+// descriptorOf returns the file descriptor of a connection or a listener, -1 if it has none.
+func descriptorOf(socket any) int {
 	number := -1
-	if c, ok := conn.(syscall.Conn); ok {
+	if c, ok := socket.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
 			_ = raw.Control(func(fd uintptr) { number = int(fd) }) //nolint:gosec // a descriptor is small
 		}

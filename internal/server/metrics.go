@@ -45,6 +45,7 @@ func (s *Server) register(with prometheus.Registerer) {
 		func() float64 { return float64(s.networks.open.Load()) })
 	counter("retwis_http_connections_refused_total", "Connections, and requests behind trusted proxies, refused because their network had too many.",
 		s.networks.refused.Load)
+	counter("retwis_http_floods_total", "Times that the attempts of a network to connect were ignored for a second.", s.floods.total.Load)
 	gauge("retwis_client_queue_bytes", "Bytes that wait for the readers of all websockets and event streams.",
 		func() float64 { return float64(s.clients.QueuedBytes()) })
 	gauge("retwis_render_groups", "Render groups with members. A render group is a set of subscriptions that are sent the same bytes.",

@@ -38,12 +38,14 @@ func newOverflow(addr net.Addr, most int, refuse http.HandlerFunc) *overflow {
 	return &overflow{most: most, refuse: refuse, conns: make(chan net.Conn, most), closed: make(chan struct{}), addr: addr}
 }
 
-// take serves a connection, or closes it if there are too many.
-func (o *overflow) take(conn net.Conn) {
+// take serves a connection, or closes it if there are too many, and reports which.
+func (o *overflow) take(conn net.Conn) bool {
 	select {
 	case o.conns <- conn:
+		return true
 	default:
 		_ = conn.Close()
+		return false
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,7 @@ type Server struct {
 	networks *connections
 
 	malformed *malformed
+	floods    *floods
 
 	clientsCancel context.CancelFunc // ends what runs for websockets
 	slowConsumers atomic.Int64
@@ -59,7 +61,7 @@ func New(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, security: httpapi.NewSecurityHeaders(), requests: newRequestMetrics(opts.Metrics)}
+	s := &Server{opts: opts, security: httpapi.NewSecurityHeaders(), requests: newRequestMetrics(opts.Metrics), floods: newFloods()}
 	s.networks = newConnections(opts.ConnectionsPerNetwork, opts.TrustedProxies)
 	s.malformed = &malformed{executor: opts.Executor, networks: s.networks, blocked: map[ratelimit.Key]time.Time{}}
 	s.compose(origins)
@@ -182,20 +184,27 @@ func (s *Server) Addr() net.Addr {
 // Run listens and serves until ctx is done, then stops within 10 seconds: it reports itself as
 // not ready, and after ShutdownDelay it accepts nothing new, finishes running requests, and drains the websockets and event streams.
 func (s *Server) Run(ctx context.Context) error {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", s.opts.Listen)
+	listener, err := Listen(ctx, s.opts.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	return s.Serve(ctx, listener)
 }
 
-// Serve is Run on an open listener. It closes the listener.
-func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+// Listen listens at a TCP address, without multipath TCP: the options that bound what the kernel stores for a connection and ignore
+// floods do not exist there.
+func Listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	config.SetMultipathTCP(false)
+	return config.Listen(ctx, "tcp", address) //nolint:wrapcheck // of the network
+}
+
+// Serve is Run on an open listener, such as that of [Listen]. It closes the listener.
+func (s *Server) Serve(ctx context.Context, socket net.Listener) error {
 	s.mu.Lock()
-	s.addr = listener.Addr()
+	s.addr = socket.Addr()
 	s.mu.Unlock()
-	s.opts.Log.InfoContext(ctx, "server: listening", "addr", listener.Addr().String())
+	s.opts.Log.InfoContext(ctx, "server: listening", "addr", socket.Addr().String())
 
 	// Running requests are finished after ctx is done.
 	requests, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
@@ -223,13 +232,14 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	srv.RegisterOnShutdown(fresh.close)
 
 	group, running := errgroup.WithContext(ctx)
-	listener, rest := guardDescriptors(listener, s.opts.Log)
+	s.floods.ignore = func(networks []netip.Prefix) { ignoreNetworks(socket, networks) }
+	listener, rest := guardDescriptors(socket, s.opts.Log)
 	if rest != nil {
 		group.Go(func() error { return s.serveOverflow(running, rest) })
 	}
 	refusing := newOverflow(listener.Addr(), maxRefusing, refuseNetwork)
 	group.Go(func() error { return s.serveOverflow(running, refusing) })
-	listener = &connectionListener{listener, s.networks, s.malformed, refusing, s.opts.Executor, s.opts.Shares}
+	listener = &connectionListener{listener, s.networks, s.malformed, refusing, s.floods, s.opts.Executor, s.opts.Shares}
 	group.Go(func() error {
 		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

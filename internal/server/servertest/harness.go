@@ -64,7 +64,7 @@ func OnTCP(t *testing.T, change func(*server.Options), test func(*Harness)) {
 			change(o)
 		}
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := server.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
