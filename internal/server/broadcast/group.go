@@ -22,7 +22,6 @@ import (
 
 const (
 	maxGroups   = 4096             // above it, new groups are of one client each
-	maxOfClient = 256              // groups that one client is in: each keeps an operation, and the others need groups, too
 	maxQueues   = 8                // of one group that networks share, each with a goroutine while it is not empty
 	maxSharing  = 32               // members of one network that use them; the further ones have as many queues of their own
 	renderTime  = 10 * time.Second // for one event, an outage included
@@ -41,12 +40,13 @@ type Groups struct {
 	cache  cache
 	counts struct{ executions, deliveries atomic.Int64 }
 
-	mu       sync.Mutex
-	byKey    map[groupKey]*group
-	ofClient map[ratelimit.Key]int // groups with members of a client
+	mu        sync.Mutex
+	byKey     map[groupKey]*group
+	ofClient  keeping[ratelimit.Key] // groups with members of a client
+	ofNetwork keeping[netip.Prefix]
 }
 
-// errTooManyGroups refuses a subscription of a client that is in many groups.
+// errTooManyGroups refuses a subscription if the groups of its client or network keep much.
 var errTooManyGroups = func() error {
 	err := retwis.Errorf(retwis.CodeRateLimited, "too many subscriptions with different selections are open: end some of them first")
 	err.RetryAfterSeconds = 30
@@ -94,7 +94,7 @@ type groupNetwork struct {
 
 // NewGroups returns groups that render until ctx is done, and send within some shares.
 func NewGroups(ctx context.Context, runner *operation.Runner, shares *cost.Shares) *Groups {
-	return &Groups{runner: runner, shares: shares, ctx: ctx, byKey: map[groupKey]*group{}, ofClient: map[ratelimit.Key]int{}}
+	return &Groups{runner: runner, shares: shares, ctx: ctx, byKey: map[groupKey]*group{}, ofClient: keeping[ratelimit.Key]{}, ofNetwork: keeping[netip.Prefix]{}}
 }
 
 // Len returns the number of active groups.
@@ -131,11 +131,8 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 		key.client = client.Key()
 		found = g.byKey[key]
 	}
-	if found == nil || found.clients[client.Key()].members == 0 {
-		if g.ofClient[client.Key()] >= maxOfClient {
-			return errTooManyGroups
-		}
-		g.ofClient[client.Key()]++
+	if !g.keep(key, found, client) {
+		return errTooManyGroups
 	}
 	if found == nil {
 		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
@@ -174,6 +171,23 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	return nil
 }
 
+// keep counts a group, nil for a new one, for a client and its network unless they have members there. It reports false if that is too much.
+func (g *Groups) keep(key groupKey, found *group, client ratelimit.Client) bool {
+	network, bytes := ratelimit.NetworkOf(client.Address), len(key.operation)
+	newClient := found == nil || found.clients[client.Key()].members == 0
+	newNetwork := client.Address.IsValid() && (found == nil || found.networks[network].members == 0)
+	if newClient && !g.ofClient.add(client.Key(), bytes, mostOfClient) {
+		return false
+	}
+	if newNetwork && !g.ofNetwork.add(network, bytes, mostOfNetwork) {
+		if newClient {
+			g.ofClient.remove(client.Key(), bytes)
+		}
+		return false
+	}
+	return true
+}
+
 // leave removes a member of a client.
 func (g *group) leave(client ratelimit.Client) {
 	g.groups.mu.Lock()
@@ -182,17 +196,15 @@ func (g *group) leave(client ratelimit.Client) {
 	if of := g.networks[network]; of.members > 1 {
 		of.members--
 		g.networks[network] = of
-	} else {
-		delete(g.networks, network)
+	} else if delete(g.networks, network); client.Address.IsValid() {
+		g.groups.ofNetwork.remove(network, len(g.key.operation))
 	}
 	if c := g.clients[key]; c.members > 1 {
 		c.members--
 		g.clients[key] = c
 		return
 	}
-	if g.groups.ofClient[key]--; g.groups.ofClient[key] == 0 {
-		delete(g.groups.ofClient, key)
-	}
+	g.groups.ofClient.remove(key, len(g.key.operation))
 	if delete(g.clients, key); len(g.clients) == 0 {
 		delete(g.groups.byKey, g.key)
 	}

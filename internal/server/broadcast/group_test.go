@@ -212,8 +212,8 @@ func TestGroups_AreBounded(t *testing.T) {
 		if executor.rendered != 2 {
 			t.Errorf("%d renderings, want one for each client beyond the bound", executor.rendered)
 		}
-		var more [maxOfClient]Member
-		for i := range maxOfClient - 1 {
+		more := make([]Member, mostOfClient.groups)
+		for i := range mostOfClient.groups - 1 {
 			join(t, groups, &more[i], &graphql.OperationContext{RawQuery: fmt.Sprint("more", i)}, ratelimit.Client{User: 1}, &received{})
 		}
 		var refused Member
@@ -223,7 +223,7 @@ func TestGroups_AreBounded(t *testing.T) {
 		for i := range members {
 			members[i].End(nil)
 		}
-		for i := range maxOfClient - 1 {
+		for i := range mostOfClient.groups - 1 {
 			more[i].End(nil)
 		}
 		synctest.Wait()
@@ -241,26 +241,79 @@ func TestGroups_OfOneClientAreBounded(t *testing.T) {
 		groups, _ := newTestGroups(t.Context())
 		attacker, other := ratelimit.Client{User: 7}, ratelimit.Client{User: 8}
 		op := func(i int) *graphql.OperationContext { return &graphql.OperationContext{RawQuery: fmt.Sprint(i)} }
-		members := make([]Member, maxOfClient)
+		members := make([]Member, mostOfClient.groups)
 		for i := range members {
 			join(t, groups, &members[i], op(i), attacker, &received{})
 		}
 		var refused, same, others Member
-		if err := groups.Join(&refused, op(maxOfClient), attacker, &received{}); !errors.Is(err, errRateLimited) {
+		if err := groups.Join(&refused, op(mostOfClient.groups), attacker, &received{}); !errors.Is(err, errRateLimited) {
 			t.Errorf("one more group of a client: %v", err)
 		}
 		join(t, groups, &same, op(0), attacker, &received{})
-		join(t, groups, &others, op(maxOfClient), other, &received{})
+		join(t, groups, &others, op(mostOfClient.groups), other, &received{})
 		same.End(nil)
 		members[1].End(nil)
 		synctest.Wait()
-		join(t, groups, &refused, op(maxOfClient), attacker, &received{})
+		join(t, groups, &refused, op(mostOfClient.groups), attacker, &received{})
 		for _, m := range append([]*Member{&members[0], &refused, &others}, pointers(members[2:])...) {
 			m.End(nil)
 		}
 		synctest.Wait()
-		if groups.Len()+len(groups.ofClient) != 0 {
+		if groups.Len()+len(groups.ofClient)+len(groups.ofNetwork) != 0 {
 			t.Errorf("%d groups are left, and those of %d clients", groups.Len(), len(groups.ofClient))
+		}
+	})
+}
+
+// Attack: fifty clients of one address kept 256 operations of 459 KB each.
+func TestGroups_KeepABoundedTextPerClientAndNetwork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, _ := newTestGroups(t.Context())
+		const length = 32 << 10
+		op := func(i int) *graphql.OperationContext {
+			return &graphql.OperationContext{RawQuery: fmt.Sprintf("%0*d", length, i)}
+		}
+		client := func(user int, address string) ratelimit.Client {
+			return ratelimit.Client{User: retwis.UserID(user), Address: netip.MustParseAddr(address)}
+		}
+		const attacker, neighbour = "192.0.2.1", "192.0.2.2"
+		var members []*Member
+		add := func(i int, of ratelimit.Client) error {
+			m := &Member{}
+			err := groups.Join(m, op(i), of, &received{})
+			if err == nil {
+				members = append(members, m)
+			}
+			return err
+		}
+		perClient, perNetwork := mostOfClient.bytes/length, mostOfNetwork.bytes/length
+		for i := range perNetwork {
+			if err := add(i, client(1+i/perClient, attacker)); err != nil {
+				t.Fatalf("group %d of the network: %v", i, err)
+			}
+			if i == perClient-1 {
+				if err := add(perNetwork, client(1, neighbour)); !errors.Is(err, errRateLimited) {
+					t.Errorf("a client that keeps %d bytes has one more group: %v", mostOfClient.bytes, err)
+				}
+			}
+		}
+		late := client(1000, attacker)
+		if err := add(perNetwork, late); !errors.Is(err, errRateLimited) {
+			t.Errorf("a network that keeps %d bytes has one more group: %v", mostOfNetwork.bytes, err)
+		}
+		if err := add(0, late); err != nil {
+			t.Errorf("a group that exists: %v", err)
+		}
+		if err := add(perNetwork, client(1000, neighbour)); err != nil {
+			t.Errorf("a group of another network: %v", err)
+		}
+		for _, m := range members {
+			m.End(nil)
+		}
+		synctest.Wait()
+		if groups.Len()+len(groups.ofClient)+len(groups.ofNetwork) != 0 {
+			t.Errorf("%d groups are left, and those of %d clients and %d networks", groups.Len(), len(groups.ofClient), len(groups.ofNetwork))
 		}
 	})
 }
