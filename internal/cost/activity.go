@@ -24,6 +24,8 @@ type activity struct {
 	lastAt  time.Time     // time of that
 	otherAt time.Time     // time of the last one of another network
 
+	joined chan netip.Prefix // those that became active while one other was
+
 	worked    map[ratelimit.Key]time.Duration // by the networks that were active since [Shares.Active]
 	elsewhere map[ratelimit.Key]int           // number of other processes in which networks are active
 }
@@ -35,6 +37,12 @@ func (a *activity) note(network ratelimit.Key) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if network != a.last && time.Since(a.otherAt) > besideOthers && network.Network.IsValid() {
+		select {
+		case a.joined <- network.Network:
+		default: // another one is announced now
+		}
+	}
 	a.noteLocked(network)
 	if _, known := a.worked[network]; !known && len(a.worked) < activeCounted {
 		if a.worked == nil {
@@ -76,6 +84,17 @@ func (a *activity) processes(network ratelimit.Key) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return 1 + a.elsewhere[network]
+}
+
+// Joined receives networks that have an operation or event while only one other network is active, whose bounds they change. Some may be missing if
+// many join at the same moment.
+func (s *Shares) Joined() <-chan netip.Prefix { return s.active.joined }
+
+// Note notes that a network has an operation or event in some process on the same Redis.
+func (s *Shares) Note(network netip.Prefix) {
+	s.active.mu.Lock()
+	defer s.active.mu.Unlock()
+	s.active.noteLocked(ratelimit.Key{Network: network})
 }
 
 // Active returns up to n networks that have had operations or events since the last call: those that caused most work.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"retwis/internal/ratelimit"
 )
 
 // Attack: an address used four processes on one Redis, had the bounds of four there, and did not rest in those of which nobody else had an operation.
@@ -113,3 +115,41 @@ func TestActive_ReturnsTheNetworksThatWorkMost(t *testing.T) {
 }
 
 func networkOf(n int) netip.Prefix { return networkClient(n).NetworkKey().Network }
+
+// Attack: an address worked at full speed in processes that learned only half a second later of somebody who had been silent.
+func TestActivity_AnnouncesANetworkThatJoinsAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		joins := func() (network netip.Prefix) {
+			select {
+			case network = <-s.Joined():
+			default:
+			}
+			return network
+		}
+		busy, other := networkClient(1), networkClient(2)
+		expect := func(when string, client ratelimit.Client, want netip.Prefix) {
+			t.Helper()
+			operate(t.Context(), s, client)
+			if got := joins(); got != want {
+				t.Errorf("%s, %v is announced, want %v", when, got, want)
+			}
+		}
+		var none netip.Prefix
+		expect("at first", busy, networkOf(1))
+		expect("alone", busy, none)
+		for range 3 {
+			expect("beside the busy network", other, networkOf(2))
+			expect("beside the other network", busy, none)
+			expect("again", other, none)
+			for range besideOthers/time.Second + 1 {
+				time.Sleep(time.Second)
+				expect("while the other network is silent", busy, none)
+			}
+		}
+		time.Sleep(2 * besideOthers)
+		s.Note(networkOf(3))
+		expect("beside one that is active elsewhere", other, networkOf(2))
+	})
+}

@@ -3,6 +3,7 @@ package cost
 import (
 	"context"
 	"math"
+	"net/netip"
 	"runtime"
 	"time"
 
@@ -40,7 +41,7 @@ func ForSeveral() ratelimit.Client { return ratelimit.Client{User: -1} }
 // NewShares returns shares of which nothing is in use.
 func NewShares() *Shares {
 	cores := runtime.GOMAXPROCS(0)
-	slots, active := slotsOn(cores), &activity{}
+	slots, active := slotsOn(cores), &activity{joined: make(chan netip.Prefix, 1)}
 	light := NewGates(cores*pointsPerCore, pointsOfHolder)
 	light.free = freePoints
 	return &Shares{

@@ -24,6 +24,8 @@ const (
 	// SweepKey is a hash: worker, the worker that holds the lease of the sweep; since, when it was acquired or renewed;
 	// until, its expiry; ended, the end of the last sweep.
 	SweepKey = "retwis:sweep"
+	// ProcessesChannel announces a network of clients that becomes active to every API process.
+	ProcessesChannel = "retwis:processes:networks"
 	// SessionsChannel announces ended sessions to every API process.
 	SessionsChannel = "retwis:sessions"
 	// AuthorsChannel announces changed profiles to every API process.

@@ -6,18 +6,23 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"retwis/internal/sleep"
 	"retwis/internal/store/script"
 )
 
 const (
-	tellEvery = 500 * time.Millisecond
-	tellFor   = 4 * tellEvery // an exchange may fail or be slow
-	tellMuch  = tellEvery / 4 // of which pieces are in flight or rest: the process delivers
-	tellMost  = 8             // networks of a process
+	tellEarliest = 100 * time.Millisecond // a network that becomes active in one process is known to the others
+	tellLatest   = 500 * time.Millisecond // also if there are no others
+	tellAfter    = 5 * time.Millisecond   // for each thing that others tell: the more there are, the longer each waits
+	tellFor      = 4 * tellLatest         // an exchange may fail or be slow
+	tellMuch     = tellLatest / 4         // of which pieces are in flight or rest: the process delivers
+	tellMost     = 8                      // networks of a process
 
+	runs     = "runs"
 	serves   = "serves"   // the process has operations
 	delivers = "delivers" // it delivers much
 	network  = "network " // the rest is a network that has operations
@@ -26,7 +31,7 @@ const (
 // processes is what a process knows of those that use the same Redis. Its zero value is ready, and knows of none.
 type processes struct {
 	operations recentUse    // of this process
-	delivering atomic.Int64 // nanoseconds for which pieces of this process were in flight or rested, since it told the others the last time
+	delivering atomic.Int64 // nanoseconds for which pieces of this process were in flight or rested, for at least tellLatest
 
 	serve   atomic.Bool  // others have operations
 	deliver atomic.Int64 // others that deliver
@@ -34,34 +39,70 @@ type processes struct {
 
 // ClientNetworks are the networks of the clients of a process.
 type ClientNetworks interface {
+	// Joined receives networks that have an operation or event while only one other network is active.
+	Joined() <-chan netip.Prefix
+	// Note notes that a network has an operation or event in some process.
+	Note(network netip.Prefix)
 	// Active returns up to n networks that have had operations or events since the last call: those that caused most work.
 	Active(n int) []netip.Prefix
 	// SetElsewhere sets in how many other processes each network has operations or events.
 	SetElsewhere(processes map[netip.Prefix]int)
 }
 
-// JoinProcesses tells the other processes on this Redis what this one does, twice a second until ctx is done, and learns the same of
-// them. While it does not know, a process behaves as if it were alone. A process without clients has no networks, which is nil.
+// JoinProcesses tells the other processes on this Redis what this one does, two to ten times a second until ctx is done, and learns the same of
+// them. A network that joins a single other one is announced at once. While it does not know, a process behaves as if it were alone. A process without
+// clients has no networks, which is nil.
 func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks) error {
+	if networks != nil {
+		var announcing sync.WaitGroup
+		defer announcing.Wait()
+		announcing.Go(func() { db.announceNetworks(ctx, networks.Joined()) })
+		announcing.Go(func() { db.hearNetworks(ctx, networks) })
+	}
 	name := fmt.Sprintf("%016x", rand.Uint64())
-	ticker := time.NewTicker(tellEvery)
-	defer ticker.Stop()
+	var delivering time.Duration // in the time that was counted last
+	var counted time.Time
+	for wait := tellLatest; sleep.For(ctx, wait) == nil; {
+		if now := time.Now(); now.Sub(counted) >= tellLatest {
+			delivering, counted = time.Duration(db.processes.delivering.Swap(0)), now
+		}
+		told := db.joinProcesses(ctx, name, networks, wait, delivering > tellMuch)
+		wait = tellLatest
+		if told > 0 {
+			wait = min(max(time.Duration(told)*tellAfter, tellEarliest), tellLatest)
+		}
+	}
+	return nil
+}
+
+// announceNetworks tells the other processes of networks until ctx is done.
+func (db *DB) announceNetworks(ctx context.Context, joined <-chan netip.Prefix) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-			db.joinProcesses(ctx, name, networks)
+			return
+		case network := <-joined:
+			_ = db.Client.Publish(ctx, ProcessesChannel, network.String()).Err() // if it fails, they learn it from the next exchange
 		}
 	}
 }
 
-func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNetworks) {
-	args := []any{name, tellFor.Milliseconds()}
-	if db.processes.operations.within(tellEvery) {
+// hearNetworks notes what other processes announce until ctx is done.
+func (db *DB) hearNetworks(ctx context.Context, networks ClientNetworks) {
+	_ = db.Listen(ctx, false, ProcessesChannel, func(payload string, joined bool) {
+		if prefix, err := netip.ParsePrefix(payload); err == nil && !joined {
+			networks.Note(prefix)
+		}
+	}) // it ends only with ctx
+}
+
+// joinProcesses tells what the process has done for a while, and returns how many things the others tell.
+func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNetworks, while time.Duration, delivering bool) int {
+	args := []any{name, tellFor.Milliseconds(), runs}
+	if db.processes.operations.within(while) {
 		args = append(args, serves)
 	}
-	if time.Duration(db.processes.delivering.Swap(0)) > tellMuch {
+	if delivering {
 		args = append(args, delivers)
 	}
 	if networks != nil {
@@ -71,7 +112,7 @@ func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNet
 	}
 	// If it fails, deliveries and operations do, too, and the health checks report it.
 	told, _ := db.Do(ctx, Call{script.JoinProcesses, []string{ProcessesKey}, args}).StringSlice()
-	serving, delivering, elsewhere := false, int64(0), map[netip.Prefix]int{}
+	serving, others, elsewhere := false, int64(0), map[netip.Prefix]int{}
 	for _, what := range told {
 		switch address, isNetwork := strings.CutPrefix(what, network); {
 		case isNetwork:
@@ -81,14 +122,15 @@ func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNet
 		case what == serves:
 			serving = true
 		case what == delivers:
-			delivering++
+			others++
 		}
 	}
 	db.processes.serve.Store(serving)
-	db.processes.deliver.Store(delivering)
+	db.processes.deliver.Store(others)
 	if networks != nil {
 		networks.SetElsewhere(elsewhere)
 	}
+	return len(told)
 }
 
 // BesideOperations reports whether operations have exchanges with this Redis now, or had some a moment ago: those of this process, or of another one

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -16,9 +17,25 @@ import (
 // fakeNetworks are networks that are always active.
 type fakeNetworks struct {
 	active []netip.Prefix
+	joined chan netip.Prefix
 
 	mu        sync.Mutex
 	elsewhere map[netip.Prefix]int
+	noted     []netip.Prefix
+}
+
+func (f *fakeNetworks) Joined() <-chan netip.Prefix { return f.joined }
+
+func (f *fakeNetworks) Note(network netip.Prefix) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.noted = append(f.noted, network)
+}
+
+func (f *fakeNetworks) hasNoted(network netip.Prefix) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.noted, network)
 }
 
 func (f *fakeNetworks) Active(n int) []netip.Prefix { return f.active[:min(n, len(f.active))] }
@@ -45,7 +62,7 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 	for name, url := range urls {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			api, other := &fakeNetworks{active: []netip.Prefix{a, b}}, &fakeNetworks{active: []netip.Prefix{b}}
+			api, other := &fakeNetworks{active: []netip.Prefix{a, b}, joined: make(chan netip.Prefix, 1)}, &fakeNetworks{active: []netip.Prefix{b}}
 			processes := []*DB{join(t, url, api), join(t, url, other), join(t, url, nil), join(t, url, nil)}
 			serving, workers := processes[0], processes[2:]
 			works := func(api, worker bool) {
@@ -54,7 +71,7 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 				}
 				for _, db := range workers {
 					if worker {
-						db.processes.delivering.Add(int64(tellEvery))
+						db.processes.delivering.Add(int64(tellLatest))
 					}
 				}
 			}
@@ -79,8 +96,17 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 				expect(workers[0], 1)
 				expect(serving, 2)
 			}
+			for deadline := time.Now().Add(time.Minute); !other.hasNoted(a); time.Sleep(tellLatest / 10) {
+				select {
+				case api.joined <- a: // again, until the other process has subscribed
+				default:
+				}
+				if time.Now().After(deadline) {
+					t.Fatal("another process does not hear of a network that joined")
+				}
+			}
 			for f, want := range map[*fakeNetworks]map[netip.Prefix]int{api: {b: 1}, other: {a: 1, b: 1}} {
-				for deadline := time.Now().Add(time.Minute); ; time.Sleep(tellEvery / 10) {
+				for deadline := time.Now().Add(time.Minute); ; time.Sleep(tellLatest / 10) {
 					got := f.known()
 					if maps.Equal(got, want) {
 						break
