@@ -31,6 +31,7 @@ const (
 	pageCost          = 10    // a page of a connection is a read of its own
 	mutationCost      = 500   // a write
 	smallMutationCost = 100   // a write whose work in workers is small
+	listCost          = 2_500 // the memory of a timeline, up to 63 KB: others pay for 25 bytes with a point
 	passwordCost      = 3_000 // the hash of a password
 	schemaCost        = 1_000 // introspection is slow
 	introspectionList = 4     // assumed length of each list in an introspection query
@@ -47,6 +48,8 @@ func costOfMutation(name string) int {
 	switch name {
 	case "likePost", "unlikePost", "createPost", "repostPost":
 		return smallMutationCost
+	case "createList":
+		return listCost
 	case "login", "register", "deleteAccount":
 		return passwordCost
 	case "changePassword":
@@ -118,7 +121,7 @@ func Price(op *graphql.OperationContext) cost.Price {
 			fixed := costOfMutation(field.Name)
 			price.Covered += fixed
 			if fixed < passwordCost { // the rest is for the hash
-				price.Later += fixed
+				price.Later += min(fixed, mutationCost) // the rest is for memory
 			}
 		}
 		price.Fixed += price.Covered

@@ -46,6 +46,7 @@ func TestRateLimit_CountsOperationsBeforeTheyRun(t *testing.T) {
 		{"a post", `mutation { createPost(input: {text: "a"}) { edge { cursor } } }`, "", ratelimit.Cost{Reads: 113, Posts: 1}},
 		{"two posts and a follow", `mutation { a: createPost(input: {text: "a"}) { __typename } b: createPost(input: {text: "b"}) { __typename }
 			followUser(input: {userId: "x"}) { __typename } }`, "", ratelimit.Cost{Reads: 716, Posts: 2, Follows: 1}},
+		{"a list, whose timeline takes memory", `mutation { createList(input: {name: "a"}) { __typename } }`, "", ratelimit.Cost{Reads: 2512}},
 		{"a skipped mutation", `mutation($no: Boolean!) { createPost(input: {text: "a"}) @include(if: $no) { __typename } logout { __typename } }`,
 			`{"no": false}`, ratelimit.Cost{Reads: 614}},
 		{"logins", `mutation($in: LoginInput!, $n: String!) { a: login(input: $in) { token } b: login(input: {username: $n, password: "x"}) { token } }`,
