@@ -55,13 +55,18 @@ func (l *descriptorListener) warn(message string, attributes ...any) {
 	l.log.Warn(message, append(attributes, "limit", l.limit, "fix", "raise the limit of open files (ulimit -n, LimitNOFILE)")...)
 }
 
-// descriptorOf returns the file descriptor of a connection or a listener, -1 if it has none.
-func descriptorOf(socket any) int {
+// descriptorOf returns the file descriptor of a connection, -1 if it has none.
+func descriptorOf(conn net.Conn) int {
 	number := -1
+	withDescriptor(conn, func(fd int) { number = fd })
+	return number
+}
+
+// withDescriptor calls a function with the file descriptor of a connection or a listener, unless it is closed or has none.
+func withDescriptor(socket any, use func(fd int)) {
 	if c, ok := socket.(syscall.Conn); ok {
 		if raw, err := c.SyscallConn(); err == nil {
-			_ = raw.Control(func(fd uintptr) { number = int(fd) }) //nolint:gosec // a descriptor is small
+			_ = raw.Control(func(fd uintptr) { use(int(fd)) }) //nolint:gosec // a descriptor is small
 		}
 	}
-	return number
 }

@@ -18,15 +18,11 @@ const (
 	source6Offset = networkHeader + 8
 )
 
-// ignoreNetworks makes the kernel drop what the networks send to open connections of a listener, in place of those that it dropped before.
-// Connections that are open are not concerned.
+// ignoreNetworks makes the kernel drop what some networks send in order to connect to a listener, and nothing of others. Connections that are open
+// are not concerned.
 func ignoreNetworks(listener net.Listener, networks []netip.Prefix) {
-	fd := descriptorOf(listener)
-	if fd < 0 {
-		return // of another kind
-	}
 	if len(networks) == 0 {
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0)
+		withDescriptor(listener, func(fd int) { _ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) })
 		return
 	}
 	program, err := bpf.Assemble(dropping(networks))
@@ -37,7 +33,8 @@ func ignoreNetworks(listener net.Listener, networks []netip.Prefix) {
 	for i, in := range program {
 		filter[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
 	}
-	_ = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]})
+	attached := &unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	withDescriptor(listener, func(fd int) { _ = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, attached) })
 }
 
 // dropping returns a filter that drops packets from networks and keeps all others.
