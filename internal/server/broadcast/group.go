@@ -176,10 +176,10 @@ func (g *Groups) keep(key groupKey, found *group, client ratelimit.Client) bool 
 	network, bytes := ratelimit.NetworkOf(client.Address), len(key.operation)
 	newClient := found == nil || found.clients[client.Key()].members == 0
 	newNetwork := client.Address.IsValid() && (found == nil || found.networks[network].members == 0)
-	if newClient && !g.ofClient.add(client.Key(), bytes, mostOfClient) {
+	if newClient && !g.ofClient.add(client.Key(), bytes, kept{groupsOfClient, bytesOfClient}) {
 		return false
 	}
-	if newNetwork && !g.ofNetwork.add(network, bytes, mostOfNetwork) {
+	if newNetwork && !g.ofNetwork.add(network, bytes, kept{groupsOfNetwork, bytesOfNetwork}) {
 		if newClient {
 			g.ofClient.remove(client.Key(), bytes)
 		}

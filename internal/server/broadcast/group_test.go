@@ -212,8 +212,8 @@ func TestGroups_AreBounded(t *testing.T) {
 		if executor.rendered != 2 {
 			t.Errorf("%d renderings, want one for each client beyond the bound", executor.rendered)
 		}
-		more := make([]Member, mostOfClient.groups)
-		for i := range mostOfClient.groups - 1 {
+		more := make([]Member, groupsOfClient)
+		for i := range groupsOfClient - 1 {
 			join(t, groups, &more[i], &graphql.OperationContext{RawQuery: fmt.Sprint("more", i)}, ratelimit.Client{User: 1}, &received{})
 		}
 		var refused Member
@@ -223,7 +223,7 @@ func TestGroups_AreBounded(t *testing.T) {
 		for i := range members {
 			members[i].End(nil)
 		}
-		for i := range mostOfClient.groups - 1 {
+		for i := range groupsOfClient - 1 {
 			more[i].End(nil)
 		}
 		synctest.Wait()
@@ -241,20 +241,20 @@ func TestGroups_OfOneClientAreBounded(t *testing.T) {
 		groups, _ := newTestGroups(t.Context())
 		attacker, other := ratelimit.Client{User: 7}, ratelimit.Client{User: 8}
 		op := func(i int) *graphql.OperationContext { return &graphql.OperationContext{RawQuery: fmt.Sprint(i)} }
-		members := make([]Member, mostOfClient.groups)
+		members := make([]Member, groupsOfClient)
 		for i := range members {
 			join(t, groups, &members[i], op(i), attacker, &received{})
 		}
 		var refused, same, others Member
-		if err := groups.Join(&refused, op(mostOfClient.groups), attacker, &received{}); !errors.Is(err, errRateLimited) {
+		if err := groups.Join(&refused, op(groupsOfClient), attacker, &received{}); !errors.Is(err, errRateLimited) {
 			t.Errorf("one more group of a client: %v", err)
 		}
 		join(t, groups, &same, op(0), attacker, &received{})
-		join(t, groups, &others, op(mostOfClient.groups), other, &received{})
+		join(t, groups, &others, op(groupsOfClient), other, &received{})
 		same.End(nil)
 		members[1].End(nil)
 		synctest.Wait()
-		join(t, groups, &refused, op(mostOfClient.groups), attacker, &received{})
+		join(t, groups, &refused, op(groupsOfClient), attacker, &received{})
 		for _, m := range append([]*Member{&members[0], &refused, &others}, pointers(members[2:])...) {
 			m.End(nil)
 		}
@@ -287,20 +287,20 @@ func TestGroups_KeepABoundedTextPerClientAndNetwork(t *testing.T) {
 			}
 			return err
 		}
-		perClient, perNetwork := mostOfClient.bytes/length, mostOfNetwork.bytes/length
+		perClient, perNetwork := bytesOfClient/length, bytesOfNetwork/length
 		for i := range perNetwork {
 			if err := add(i, client(1+i/perClient, attacker)); err != nil {
 				t.Fatalf("group %d of the network: %v", i, err)
 			}
 			if i == perClient-1 {
 				if err := add(perNetwork, client(1, neighbour)); !errors.Is(err, errRateLimited) {
-					t.Errorf("a client that keeps %d bytes has one more group: %v", mostOfClient.bytes, err)
+					t.Errorf("a client that keeps %d bytes has one more group: %v", bytesOfClient, err)
 				}
 			}
 		}
 		late := client(1000, attacker)
 		if err := add(perNetwork, late); !errors.Is(err, errRateLimited) {
-			t.Errorf("a network that keeps %d bytes has one more group: %v", mostOfNetwork.bytes, err)
+			t.Errorf("a network that keeps %d bytes has one more group: %v", bytesOfNetwork, err)
 		}
 		if err := add(0, late); err != nil {
 			t.Errorf("a group that exists: %v", err)

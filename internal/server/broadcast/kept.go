@@ -3,9 +3,11 @@ package broadcast
 // kept is what the groups of a client, or of a network, keep: the operation of one takes about 15 bytes for each byte of its text.
 type kept struct{ groups, bytes int }
 
-var (
-	mostOfClient  = kept{groups: 256, bytes: 1 << 20}
-	mostOfNetwork = kept{groups: 20_000, bytes: 16 << 20}
+const (
+	groupsOfClient  = 256
+	bytesOfClient   = 1 << 20
+	groupsOfNetwork = 20_000
+	bytesOfNetwork  = 16 << 20
 )
 
 // keeping counts what the groups of clients or networks keep.
