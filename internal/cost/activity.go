@@ -59,13 +59,14 @@ func (a *activity) noteLocked(network ratelimit.Key) {
 	a.lastAt = time.Now()
 }
 
-// charge counts work of a network.
-func (a *activity) charge(network ratelimit.Key, work time.Duration) {
+// charge counts work of a network. It returns in how many processes the network is active, with this one.
+func (a *activity) charge(network ratelimit.Key, work time.Duration) (processes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if before, active := a.worked[network]; active {
 		a.worked[network] = before + work
 	}
+	return 1 + a.elsewhere[network]
 }
 
 // beside reports whether networks other than a given one are active.
@@ -77,13 +78,6 @@ func (a *activity) beside(network ratelimit.Key, now time.Time) bool {
 		at = a.otherAt
 	}
 	return now.Sub(at) <= besideOthers
-}
-
-// processes returns in how many processes a network is active, with this one.
-func (a *activity) processes(network ratelimit.Key) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return 1 + a.elsewhere[network]
 }
 
 // Joined receives networks that have an operation or event while only one other network is active, whose bounds they change. Some may be missing if

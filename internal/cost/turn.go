@@ -55,17 +55,18 @@ func (s *Shares) begin(ctx context.Context, client ratelimit.Client) (end func(w
 // owe notes work for a client that is done without turns, in Redis or in workers. All processes in which the network is active have those in common.
 func (s *Shares) owe(client ratelimit.Client, work time.Duration) {
 	user, network := userAndNetwork(client)
-	s.charge(user, network, work)
-	s.turns.owe(network, time.Duration(s.active.processes(network))*work)
+	processes := s.charge(user, network, work)
+	s.turns.owe(network, time.Duration(processes)*work)
 	if user != network {
 		s.users.owe(user, work)
 	}
 }
 
-// charge counts work of a user, for the order of the users of its network and for what other processes have to know.
-func (s *Shares) charge(user, network ratelimit.Key, work time.Duration) {
-	s.active.charge(network, work)
+// charge counts work of a user, for the order of the users of its network and for what other processes have to know. It returns in how many processes
+// the network is active.
+func (s *Shares) charge(user, network ratelimit.Key, work time.Duration) (processes int) {
 	s.turns.Charge(network, user, int(work), int(longestLead))
+	return s.active.charge(network, work)
 }
 
 // userAndNetwork returns the key of a client's network, and that of its user there. They are the same for a client that has only one of them.
