@@ -1,6 +1,7 @@
 package fanout_test
 
 import (
+	"slices"
 	"testing"
 
 	"retwis/internal/enginetest"
@@ -47,7 +48,7 @@ func TestLargeAuthors_FallBelowNineTenthsOfTheThreshold(t *testing.T) {
 		followedBy(18, false)
 		followedBy(20, false)
 		for _, reader := range followers[:18] {
-			if got, want := e.Read(retwis.Home(reader)), enginetest.Newest(posts); len(got) != len(want) {
+			if got, want := e.Read(retwis.Home(reader)), enginetest.Newest(posts); !slices.Equal(got, want) {
 				t.Errorf("%s reads %v, want %v", reader, got, want)
 			}
 		}

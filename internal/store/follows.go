@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,8 +226,7 @@ func (s *core) followed(ctx context.Context, id retwis.TimelineID) (authors, hid
 	return authors, hidden, nil
 }
 
-// AuthorPartitions returns the partitions that the posts of authors go to, with the stored follower counts. An author becomes large
-// above the push threshold, and remains large above nine tenths of it: becoming small takes a merge into the home of each follower.
+// AuthorPartitions returns the partitions that the posts of authors go to, with the stored follower counts. It does not tell who is large.
 func (s *Follows) AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
 	pipe := s.db.Client.Pipeline()
 	rows := make([]*redis.MapStringStringCmd, len(authors))
@@ -238,13 +235,11 @@ func (s *Follows) AuthorPartitions(ctx context.Context, authors []retwis.UserID)
 	}
 	_, _ = pipe.Exec(ctx) // every row holds its own error
 	all := make([]outbox.AuthorPartitions, len(authors))
-	waiting := map[int]*redis.IntCmd{} // of the authors between the two
 	for i, row := range rows {
 		fields, err := row.Result()
 		if err != nil {
 			return nil, fmt.Errorf("read the follower partitions of %s: %w", authors[i], err)
 		}
-		followers := 0
 		all[i] = outbox.AuthorPartitions{Followers: make(map[int]int, len(fields)), Lists: map[int]bool{}}
 		for field, value := range fields {
 			var number, count int
@@ -260,30 +255,8 @@ func (s *Follows) AuthorPartitions(ctx context.Context, authors []retwis.UserID)
 				all[i].Lists[number] = true
 			} else {
 				all[i].Followers[number] = count
-				followers += count
 			}
 		}
-		all[i].Large = followers > s.options.PullAbove
-		if !all[i].Large && 10*followers > 9*s.options.PullAbove {
-			waiting[i] = pipe.Exists(ctx, s.pulledOf(authors[i], all[i].Followers))
-		}
-	}
-	if len(waiting) == 0 {
-		return all, nil
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("read whether authors are large: %w", err)
-	}
-	for i, list := range waiting {
-		all[i].Large = list.Val() > 0
 	}
 	return all, nil
-}
-
-// pulledOf returns the key of the pulled posts of an author in the partition with most followers.
-func (s *Follows) pulledOf(author retwis.UserID, followers map[int]int) string {
-	most := slices.MaxFunc(slices.Collect(maps.Keys(followers)), func(a, b int) int {
-		return cmp.Or(cmp.Compare(followers[a], followers[b]), cmp.Compare(a, b))
-	})
-	return s.db.Partitions()[most].User(author).Pulled()
 }

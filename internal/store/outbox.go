@@ -37,9 +37,13 @@ func (s *Outbox) Masters(ctx context.Context) (int, error) {
 // PartitionOf returns the number of the partition that a timeline lives in.
 func (s *Outbox) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
 
-// AuthorPartitions returns the partitions that the posts of authors go to: see [Follows.AuthorPartitions].
+// AuthorPartitions returns the partitions that the posts of authors go to, see [Follows.AuthorPartitions], and who is large.
 func (s *Outbox) AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error) {
-	return s.follows.AuthorPartitions(ctx, authors)
+	all, err := s.follows.AuthorPartitions(ctx, authors)
+	if err != nil {
+		return nil, err
+	}
+	return all, s.markLarge(ctx, authors, all)
 }
 
 // FreeLeases returns the outboxes among outboxIDs whose lease no worker holds. If it returns an error, it omits the
