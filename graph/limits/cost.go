@@ -43,19 +43,19 @@ const (
 	valuesPerPoint = 20 // of variables and in the document, which are validated or evaluated for each request
 )
 
-// costOfMutation returns the price of a mutation, for its work in the request and in workers.
-func costOfMutation(name string) int {
+// costOfMutation returns the price of a mutation, and the part of it for its work in workers. The rest is for a hash, or for memory.
+func costOfMutation(name string) (price, later int) {
 	switch name {
 	case "likePost", "unlikePost", "createPost", "repostPost":
-		return smallMutationCost
+		return smallMutationCost, smallMutationCost
 	case "createList":
-		return listCost
+		return listCost, mutationCost
 	case "login", "register", "deleteAccount":
-		return passwordCost
+		return passwordCost, 0
 	case "changePassword":
-		return 2 * passwordCost // the old one and the new one
+		return 2 * passwordCost, 0 // the old one and the new one
 	}
-	return mutationCost
+	return mutationCost, mutationCost
 }
 
 // Names of the cost, and of its part for work that no meter sees, among the statistics of an operation.
@@ -118,11 +118,9 @@ func Price(op *graphql.OperationContext) cost.Price {
 	price := cost.Price{Charged: Cost(op), Fixed: cost.PerOperation + unmetered}
 	if op.Operation.Operation == ast.Mutation {
 		for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
-			fixed := costOfMutation(field.Name)
+			fixed, later := costOfMutation(field.Name)
 			price.Covered += fixed
-			if fixed < passwordCost { // the rest is for the hash
-				price.Later += min(fixed, mutationCost) // the rest is for memory
-			}
+			price.Later += later
 		}
 		price.Fixed += price.Covered
 	}
@@ -184,7 +182,8 @@ func (c *calculator) field(field *ast.Field) int {
 	price := saturate(1 + c.elements(field)*c.selections(field.SelectionSet))
 	switch {
 	case field.ObjectDefinition.Name == "Mutation":
-		price += costOfMutation(field.Name)
+		fixed, _ := costOfMutation(field.Name)
+		price += fixed
 	case isConnection(field):
 		price += pageCost
 	case field.ObjectDefinition.Name == "Timeline" && field.Name == "marker":
