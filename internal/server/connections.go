@@ -120,8 +120,8 @@ func (l *connectionListener) Accept() (net.Conn, error) {
 			boundUnsent(conn)
 			return newMeteredConn(conn, l.executor, l.shares, l.connections), nil
 		}
-		if network := ratelimit.NetworkOf(httpapi.AddressOf(conn.RemoteAddr())); !l.overflow.take(conn) {
-			l.floods.note(network)
+		if !l.overflow.take(conn) {
+			l.floods.note(ratelimit.NetworkOf(httpapi.AddressOf(conn.RemoteAddr())))
 		}
 	}
 }

@@ -48,13 +48,18 @@ func exchange(h *servertest.Harness, c net.Conn, path string, headers ...string)
 // dialFrom opens a connection from an address.
 func dialFrom(h *servertest.Harness, address string) net.Conn {
 	h.Helper()
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
-	c, err := dialer.DialContext(h.Context(), "tcp", strings.TrimPrefix(h.URL, "http://"))
+	c, err := tryDialFrom(h, address, 0)
 	if err != nil {
 		h.Fatal(err)
 	}
 	h.Cleanup(func() { _ = c.Close() })
 	return c
+}
+
+// tryDialFrom does the same within some time, 0 for no limit. The caller closes the connection.
+func tryDialFrom(h *servertest.Harness, address string, within time.Duration) (net.Conn, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: within}
+	return dialer.DialContext(h.Context(), "tcp", strings.TrimPrefix(h.URL, "http://")) //nolint:wrapcheck // of the network
 }
 
 func wantTooMany(h *servertest.Harness, what string, response answer, body string) {

@@ -3,7 +3,6 @@ package server_test
 import (
 	"net"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,9 +23,8 @@ func TestConnections_OfAFloodAreIgnored(t *testing.T) {
 			}
 		}
 		wantHello("a connection before the flood", open)
-		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(flood)}, Timeout: 500 * time.Millisecond}
 		for end := time.Now().Add(time.Minute); ; {
-			c, err := dialer.DialContext(h.Context(), "tcp", strings.TrimPrefix(h.URL, "http://"))
+			c, err := tryDialFrom(h, flood, 500*time.Millisecond)
 			if err != nil {
 				break
 			}

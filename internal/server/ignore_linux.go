@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"slices"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -53,13 +54,13 @@ func dropping(networks []netip.Prefix) []bpf.Instruction {
 			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: binary.BigEndian.Uint32(address[4:]), SkipTrue: 1},
 			bpf.RetConstant{})
 	}
-	keep := bpf.RetConstant{Val: math.MaxUint32}
-	four = append(append([]bpf.Instruction{bpf.LoadAbsolute{Off: source4Offset, Size: 4}}, four...), keep)
+	keep := []bpf.Instruction{bpf.RetConstant{Val: math.MaxUint32}}
+	four = slices.Concat([]bpf.Instruction{bpf.LoadAbsolute{Off: source4Offset, Size: 4}}, four, keep)
 	version := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: versionOffset, Size: 1},
 		bpf.ALUOpConstant{Op: bpf.ALUOpShiftRight, Val: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 4, SkipTrue: 1},
 		bpf.Jump{Skip: uint32(len(four))},
 	}
-	return append(append(append(version, four...), six...), keep)
+	return slices.Concat(version, four, six, keep)
 }

@@ -22,7 +22,7 @@ const (
 	tellMuch     = tellLatest / 4         // of which pieces are in flight or rest: the process delivers
 	tellMost     = 8                      // networks of a process
 
-	runs     = "runs"
+	runs     = "runs"     // the process is there: others wait less long for what it tells
 	serves   = "serves"   // the process has operations
 	delivers = "delivers" // it delivers much
 	network  = "network " // the rest is a network that has operations
