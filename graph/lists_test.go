@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -125,25 +126,41 @@ func TestListHasMember_ReadsOnceForManyLists(t *testing.T) {
 	})
 }
 
+const nodesOrTimelines = `query($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on Timeline { kind owner { username } } } }`
+
+func TestNodes_ReadListsTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(Options{})
+		alice := a.addUser("alice")
+		list, gone := a.addList(alice, "Friends"), a.addList(alice, deleted)
+		wantData(t, a.run(as(t, alice), nodesOrTimelines, listsAndTimelines(list, gone)), fmt.Sprintf(`{"nodes": [
+			{"__typename": "List", "id": %q},
+			{"__typename": "Timeline", "id": %q, "kind": "LIST", "owner": {"username": "alice"}}, null, null
+		]}`, globalListID(list.ID), globalTimelineID(retwis.ListPosts(list.ID))))
+		if got := a.called("Lists"); !slices.Equal(got, []string{"Lists2"}) {
+			t.Errorf("made the calls %q, want one for the two lists", got)
+		}
+	})
+}
+
+// listsAndTimelines returns the variables of [nodesOrTimelines].
+func listsAndTimelines(lists ...*kept) string {
+	var ids []string
+	for _, k := range lists {
+		ids = append(ids, strconv.Quote(globalListID(k.ID)), strconv.Quote(globalTimelineID(retwis.ListPosts(k.ID))))
+	}
+	return `{"ids": [` + strings.Join(ids, ", ") + `]}`
+}
+
 func TestList_IsHiddenFromOthers(t *testing.T) {
 	t.Parallel()
 	a := newAPI(Options{})
 	alice, bob := a.addUser("alice"), a.addUser("bob")
 	list, gone := a.addList(alice, "Friends", bob), a.addList(alice, deleted)
-	const query = `query($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on Timeline { kind owner { username } } } }`
-	ids := fmt.Sprintf(`{"ids": [%q, %q, %q, %q]}`, globalListID(list.ID), globalTimelineID(retwis.ListPosts(list.ID)),
-		globalListID(gone.ID), globalTimelineID(retwis.ListPosts(gone.ID)))
-
-	wantData(t, a.run(as(t, alice), query, ids), fmt.Sprintf(`{"nodes": [
-		{"__typename": "List", "id": %q},
-		{"__typename": "Timeline", "id": %q, "kind": "LIST", "owner": {"username": "alice"}}, null, null
-	]}`, globalListID(list.ID), globalTimelineID(retwis.ListPosts(list.ID))))
-	if got := a.called("Lists"); !slices.Equal(got, []string{"Lists2"}) {
-		t.Errorf("made the calls %q, want one for the two lists", got)
-	}
 	for name, reader := range map[string]*retwis.User{"a member": bob, "an anonymous viewer": nil} {
 		t.Run(name, func(t *testing.T) {
-			wantData(t, a.run(as(t, reader), query, ids), `{"nodes": [null, null, null, null]}`)
+			wantData(t, a.run(as(t, reader), nodesOrTimelines, listsAndTimelines(list, gone)), `{"nodes": [null, null, null, null]}`)
 		})
 	}
 

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 
 	"retwis/internal/auth"
 	"retwis/internal/retwis"
@@ -10,26 +11,28 @@ import (
 
 func TestSessions_ListsTheViewersSessions(t *testing.T) {
 	t.Parallel()
-	a := newAPI(Options{})
-	alice, bob := a.addUser("alice"), a.addUser("bob")
-	phone, laptop := a.addSession(alice, "Phone/1.0"), a.addSession(alice, "")
-	a.addSession(bob, "not hers")
-	ctx := auth.WithIdentity(t.Context(), laptop)
-	id, phoneID := globalSessionID(laptop.SessionID()), globalSessionID(phone.SessionID())
-	const fields = `{ id createdAt lastSeenAt userAgent current }`
-	mine := `{"id": "` + id + `", "createdAt": "2026-01-01T02:00:00.000Z", "lastSeenAt": "2026-01-01T02:01:00.000Z", "userAgent": null, "current": true}`
-	other := `{"id": "` + phoneID + `", "createdAt": "2026-01-01T01:00:00.000Z", "lastSeenAt": "2026-01-01T01:01:00.000Z", "userAgent": "Phone/1.0", "current": false}`
-	wantData(t, a.run(ctx, `{ viewer { sessions `+fields+` } }`, ""), `{"viewer": {"sessions": [`+mine+`,`+other+`]}}`)
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(Options{})
+		alice, bob := a.addUser("alice"), a.addUser("bob")
+		phone, laptop := a.addSession(alice, "Phone/1.0"), a.addSession(alice, "")
+		a.addSession(bob, "not hers")
+		ctx := auth.WithIdentity(t.Context(), laptop)
+		id, phoneID := globalSessionID(laptop.SessionID()), globalSessionID(phone.SessionID())
+		const fields = `{ id createdAt lastSeenAt userAgent current }`
+		mine := `{"id": "` + id + `", "createdAt": "2026-01-01T02:00:00.000Z", "lastSeenAt": "2026-01-01T02:01:00.000Z", "userAgent": null, "current": true}`
+		other := `{"id": "` + phoneID + `", "createdAt": "2026-01-01T01:00:00.000Z", "lastSeenAt": "2026-01-01T01:01:00.000Z", "userAgent": "Phone/1.0", "current": false}`
+		wantData(t, a.run(ctx, `{ viewer { sessions `+fields+` } }`, ""), `{"viewer": {"sessions": [`+mine+`,`+other+`]}}`)
 
-	const nodes = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Session ` + fields + ` } }`
-	ids := `{"ids": ["` + phoneID + `", "` + globalSessionID(a.sessions[0].ID) + `", "` + id + `"]}`
-	wantData(t, a.run(ctx, nodes, ids), `{"nodes": [`+other+`, null, `+mine+`]}`)
-	if calls := a.called("Sessions"); len(calls) != 2 {
-		t.Errorf("a list and a set of nodes made the calls %q", calls)
-	}
-	for _, reader := range []*retwis.User{a.addUser("carol"), nil} {
-		wantData(t, a.run(as(t, reader), nodes, ids), `{"nodes": [null, null, null]}`)
-	}
+		const nodes = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on Session ` + fields + ` } }`
+		ids := `{"ids": ["` + phoneID + `", "` + globalSessionID(a.sessions[0].ID) + `", "` + id + `"]}`
+		wantData(t, a.run(ctx, nodes, ids), `{"nodes": [`+other+`, null, `+mine+`]}`)
+		if calls := a.called("Sessions"); len(calls) != 2 {
+			t.Errorf("a list and a set of nodes made the calls %q", calls)
+		}
+		for _, reader := range []*retwis.User{a.addUser("carol"), nil} {
+			wantData(t, a.run(as(t, reader), nodes, ids), `{"nodes": [null, null, null]}`)
+		}
+	})
 }
 
 func TestRevokeSession_EndsOneSession(t *testing.T) {
