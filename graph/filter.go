@@ -52,6 +52,7 @@ type eventFilter struct {
 	decisions  *decisions
 	ctx        context.Context // of the subscription
 	meter      *cost.Meter     // of the replay
+	unpaid     int             // rows of work
 	passed     int             // events that passed during the replay
 	live       bool            // the replay is over
 	suppressed int             // events in a row since then
@@ -67,6 +68,7 @@ func (f *eventFilter) apply(e retwis.Event) retwis.Event {
 		if err != nil {
 			return nil // the subscription has ended
 		}
+		defer f.pay()
 		defer done()
 	}
 	passes := true
@@ -114,10 +116,17 @@ func (f *eventFilter) wordsOf(post *retwis.Post) retwis.Words {
 		if err != nil {
 			return retwis.Words{} // the subscription has ended
 		}
+		defer f.pay()
 		defer done()
 	}
-	_ = f.meter.Add(cost.Work{Rows: len(post.Text) / cost.SegmentedBytesPerRow}) // without budget, the sink ends the replay
+	f.unpaid += len(post.Text) / cost.SegmentedBytesPerRow
 	return retwis.WordsOf(post.Text)
+}
+
+// pay charges for work after others may compute: the subscription may have to rest before it goes on. Without budget, the sink ends the replay.
+func (f *eventFilter) pay() {
+	_ = f.meter.Add(cost.Work{Rows: f.unpaid})
+	f.unpaid = 0
 }
 
 // decisions remembers the last decisions of a filter, because the removal of a post does not include its text.

@@ -3,12 +3,14 @@ package graph
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -258,6 +260,39 @@ func TestFiltered_ChargesForTheWordsOfAReplay(t *testing.T) {
 	}
 	if rows := meter.Close().Work.Rows; rows != 301*len(text)/cost.SegmentedBytesPerRow || len(r.words.known) != keptWords {
 		t.Errorf("charged %d rows, and keeps the words of %d posts for others", rows, len(r.words.known))
+	}
+}
+
+// Attack: a user with replays of many posts rests while it pays for their words. All other replays of its network waited meanwhile.
+func TestFiltered_PaysForAReplayAfterItsTurn(t *testing.T) {
+	t.Parallel()
+	filter, err := retwis.NewFilter(retwis.TimelineFilter{Track: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := cost.NewShares()
+	replay := func(user retwis.UserID, charge func(points int) error) *log {
+		client := ratelimit.Client{User: user, Address: netip.MustParseAddr("192.0.2.1")}
+		ctx := cost.With(t.Context(), cost.NewMeter(cost.Options{Client: client, Shares: shares, Charge: charge}))
+		l := &log{}
+		source := (&Resolver{}).filtered(func(ctx context.Context, _ retwis.Cursor, sink retwis.Sink) error {
+			for id := range retwis.PostID(10) {
+				sink.Replay(ctx, goPost(id+1, "go "+strings.Repeat("java ", 800)))
+			}
+			return nil
+		}, filter)
+		if err := source(ctx, "", l); err != nil {
+			t.Error(err)
+		}
+		return l
+	}
+	var paid []*log
+	replay(1, func(int) error {
+		paid = append(paid, replay(2, nil))
+		return nil
+	})
+	if len(paid) == 0 || len(paid[0].calls) != 10 {
+		t.Errorf("no replay of another user ends while one pays: %d", len(paid))
 	}
 }
 

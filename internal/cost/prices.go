@@ -180,6 +180,7 @@ const (
 	pointsPerCore  = 4_000 // of all holders, beyond the free ones of each
 	freePoints     = 1_000 // of a holder: its first operations do not wait until those of others of its network end
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
+	heavyQueries   = 16    // that run
 	mutationWeight = 4     // as how many of them a point of a mutation counts: workers do most of its work
 
 	longPart   = 5 * time.Millisecond   // the part of the work of an operation that a turn is for takes up to 2

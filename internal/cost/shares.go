@@ -48,7 +48,7 @@ func NewShares() *Shares {
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
 		light:     light,
-		heavy:     NewGates(slots+1, 1), // one is for what is done for several clients
+		heavy:     NewGates(heavyQueries+1, 1), // one is for what is done for several clients
 		computes:  NewGates(slots, 1),
 		documents: NewGates(slots, 1),
 		rebuilds:  NewGates(slots+1, 1),
@@ -85,8 +85,8 @@ func (s *Shares) Run(ctx context.Context, client ratelimit.Client, points int) (
 	return s.light.pass(ctx, client, points)
 }
 
-// RunQuery does the same for a query, or for an event that is rendered, of a price. A heavy query waits for other heavy queries, of which
-// few run: see [slotsOn]. One holder runs one at a time. It does not delay light ones.
+// RunQuery does the same for a query, or for an event that is rendered, of a price. A heavy query waits for other heavy queries, whose number is
+// bounded because of their memory, not of their work: that takes turns. One holder runs one at a time.
 func (s *Shares) RunQuery(ctx context.Context, client ratelimit.Client, price int) (done func(), err error) {
 	if price > maxLight {
 		return s.heavy.pass(ctx, client, 1)

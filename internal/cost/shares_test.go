@@ -13,14 +13,15 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Heavy queries of any number of clients leave half of the cores to light queries, mutations and events.
-func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
+// Heavy queries of a network leave a half to others, and to light queries, mutations and events all that these need. One of another user begins
+// while some of a user run: the latter rest most of the time.
+func TestShares_HeavyQueriesDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := NewShares()
-		client := func(n int) ratelimit.Client { return ratelimit.Client{User: retwis.UserID(n + 1)} }
-		for n := range 20 {
+		client := func(n int) ratelimit.Client { return userOf(retwis.UserID(n+1), 1) }
+		for n := range heavyQueries {
 			for range 5 {
 				go func() {
 					if done, err := s.RunQuery(ctx, client(n), maxLight+1); err == nil {
@@ -31,14 +32,19 @@ func TestShares_HeavyQueriesDoNotDelayLightOnes(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if used, want := s.heavy.networks.Used(), slotsOn(runtime.GOMAXPROCS(0))+1; used != want {
-			t.Errorf("%d heavy queries run, want %d", used, want)
+		if used, want := s.heavy.networks.Used(), heavyQueries/2; used != want {
+			t.Errorf("%d heavy queries of a network run, want %d", used, want)
 		}
-		for n := range 20 {
-			if running := s.heavy.networks.UsedBy(client(n).Key()); running > 1 {
+		for n := range heavyQueries {
+			if running := s.heavy.clients.UsedBy(client(n).Key()); running > 1 {
 				t.Errorf("%d heavy queries of one client run", running)
 			}
 		}
+		other, err := s.RunQuery(ctx, userOf(2*heavyQueries, 2), maxLight+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other()
 		light, err := s.RunQuery(ctx, client(0), maxLight)
 		if err != nil {
 			t.Fatal(err)
@@ -557,9 +563,6 @@ func TestShares_DoHeavyPartsForANetworkInTurn(t *testing.T) {
 			done, err := m.Plan(ctx, false)
 			return func() { done(0) }, err
 		},
-		"heavy queries": func(ctx context.Context, m *Meter) (func(), error) {
-			return m.shares.RunQuery(ctx, m.client, maxLight+1)
-		},
 		"rebuilds": func(ctx context.Context, m *Meter) (func(), error) {
 			_, done, err := Rebuild(With(ctx, m))
 			return done, err
@@ -606,7 +609,7 @@ func doInTurn(t *testing.T, begin func(context.Context, *Meter) (done func(), er
 		close(ends)
 		synctest.Wait()
 		used := 0
-		for _, gates := range []Gates{shares.computes, shares.rebuilds, shares.documents, shares.heavy} {
+		for _, gates := range []Gates{shares.computes, shares.rebuilds, shares.documents} {
 			used += gates.networks.Used()
 		}
 		if used != 0 {
