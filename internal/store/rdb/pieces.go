@@ -36,27 +36,36 @@ func newPieceTurns() *fair.Gate[*redis.Client] {
 // the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order. Beside operations the pipelines are shorter, and one
 // is in flight: each operation has several exchanges, which all wait for those before them. If other processes deliver, too, none is in flight for a while.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
-	results := make([]*redis.Cmd, len(calls))
-	workOf := func(call int) int { return work[call] }
+	b := &pieceByPiece{db: db, calls: calls, work: work, results: make([]*redis.Cmd, len(calls))}
 	var running sync.WaitGroup
 	for master, group := range db.byMaster(ctx, calls) {
-		for _, lane := range lanes(calls, group, workOf) {
-			running.Go(func() { db.doLane(ctx, master, calls, workOf, lane, results) })
+		for _, lane := range b.lanes(group) {
+			running.Go(func() { b.doLane(ctx, master, lane) })
 		}
 	}
 	running.Wait()
-	return results
+	return b.results
 }
 
+// pieceByPiece is one call of [DB.DoInPieces]. Groups, lanes and pieces are indexes of its calls.
+type pieceByPiece struct {
+	db      *DB
+	calls   []Call
+	work    []int
+	results []*redis.Cmd
+}
+
+func (b *pieceByPiece) workOf(call int) int { return b.work[call] }
+
 // lanes divides a group of calls by their slots into as many lanes as may be in flight at a master. What fits in one piece is not divided.
-func lanes(calls []Call, group []int, workOf func(call int) int) [][]int {
-	if pieceLength(group, workOf, pieceWork) == len(group) {
+func (b *pieceByPiece) lanes(group []int) [][]int {
+	if pieceLength(group, b.workOf, pieceWork) == len(group) {
 		return [][]int{group}
 	}
 	lanes := make([][]int, piecesInFlight)
 	ofSlot := map[int]int{}
 	for _, i := range group {
-		slot := SlotOfKey(calls[i].Keys[0])
+		slot := SlotOfKey(b.calls[i].Keys[0])
 		lane, ok := ofSlot[slot]
 		if !ok {
 			lane = len(ofSlot) % len(lanes)
@@ -68,37 +77,37 @@ func lanes(calls []Call, group []int, workOf func(call int) int) [][]int {
 }
 
 // doLane runs calls to one master in their order.
-func (db *DB) doLane(ctx context.Context, master *redis.Client, calls []Call, workOf func(call int) int, lane []int, results []*redis.Cmd) {
+func (b *pieceByPiece) doLane(ctx context.Context, master *redis.Client, lane []int) {
 	for len(lane) > 0 {
 		atMost, share := pieceWork, 1
-		if db.BesideOperations() {
+		if b.db.BesideOperations() {
 			atMost, share = shortPieceWork, piecesInFlight
 		}
-		piece := lane[:pieceLength(lane, workOf, atMost)]
+		piece := lane[:pieceLength(lane, b.workOf, atMost)]
 		lane = lane[len(piece):]
-		db.doPiece(ctx, master, share, calls, piece, workOf, results)
-		if err := results[piece[0]].Err(); isOutage(err) {
-			setResults(ctx, results, lane, err)
+		b.doPiece(ctx, master, piece, share)
+		if err := b.results[piece[0]].Err(); isOutage(err) {
+			setResults(ctx, b.results, lane, err)
 			return
 		}
 	}
 }
 
 // doPiece runs a piece when it may be in flight, with some of the share of all pieces.
-func (db *DB) doPiece(ctx context.Context, master *redis.Client, share int, calls []Call, piece []int, workOf func(call int) int, results []*redis.Cmd) {
+func (b *pieceByPiece) doPiece(ctx context.Context, master *redis.Client, piece []int, share int) {
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
-	if db.pieces.Acquire(waiting, master, share) == nil {
+	if b.db.pieces.Acquire(waiting, master, share) == nil {
 		start := time.Now()
 		defer func() {
 			work := 0
 			for _, call := range piece {
-				work += workOf(call)
+				work += b.work[call]
 			}
-			db.endPiece(master, share, work, time.Since(start))
+			b.db.endPiece(master, share, work, time.Since(start))
 		}()
 	}
-	db.doGroup(ctx, calls, piece, results)
+	b.db.doGroup(ctx, b.calls, piece, b.results)
 }
 
 // endPiece lets the next piece of a master begin. Beside operations, that is after a rest for the pieces of other processes: together they have about
