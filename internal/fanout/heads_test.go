@@ -36,8 +36,8 @@ func TestReadyHeads_NobodyWaitsForUsersWhoWereServed(t *testing.T) {
 				w.done = true
 			}
 			r.turns.forget(len(r.activeKeys))
-			if n := len(r.turns.last); n > 2*(authors+window) {
-				t.Fatalf("%d users are remembered", n)
+			if users, networks := len(r.turns.users), len(r.turns.networks); max(users, networks) > 2*(authors+window) {
+				t.Fatalf("%d users and %d networks are remembered", users, networks)
 			}
 		}
 	}

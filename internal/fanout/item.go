@@ -13,15 +13,16 @@ import (
 // workItem is an outbox entry in memory, with the state of its processing.
 type workItem struct {
 	outbox.Entry
-	targets    []*target // delivery targets; nil until the follower partitions are known
-	next       int       // index of the target that the next round begins with
-	turn       int       // of its user, when the round began: see readyHeads
-	running    bool      // a task processes the entry
-	done       bool      // the entry is completed or in the dead-letter queue
-	rejections int       // number of times that a script rejected the entry
-	failures   int       // consecutive failures
-	rechecks   int       // consecutive attempts that found the entry not ready
-	notBefore  time.Time // time of the next attempt
+	actor      retwis.Actor // who caused it
+	targets    []*target    // delivery targets; nil until the follower partitions are known
+	next       int          // index of the target that the next round begins with
+	turn       place        // when the round began: see readyHeads
+	running    bool         // a task processes the entry
+	done       bool         // the entry is completed or in the dead-letter queue
+	rejections int          // number of times that a script rejected the entry
+	failures   int          // consecutive failures
+	rechecks   int          // consecutive attempts that found the entry not ready
+	notBefore  time.Time    // time of the next attempt
 	progress   repairProgress
 	span       trace.Span // nil if the entry's creation was not traced
 }

@@ -9,8 +9,36 @@ import (
 	"retwis/internal/retwis"
 )
 
-func entryOf(user retwis.UserID) *workItem {
-	return &workItem{Entry: outbox.Entry{Kind: outbox.KindPost, Author: user}}
+func entryOf(user retwis.UserID) *workItem { return entryFrom("", user) }
+
+// entryFrom returns an entry that a user caused from a network.
+func entryFrom(network string, user retwis.UserID) *workItem {
+	e := outbox.Entry{Kind: outbox.KindPost, Author: user, Origin: network}
+	return &workItem{Entry: e, actor: e.Actor()}
+}
+
+// Attack: 350 users of a network had one post each, and somebody with two posts a second waited for all of them, because each had been served less
+// recently.
+func TestTurns_ANetworkHasOneTurn(t *testing.T) {
+	t.Parallel()
+	turns := newTurns()
+	const crowd = 350
+	var entries []*workItem
+	for user := range retwis.UserID(crowd) {
+		entries = append(entries, entryFrom("crowded", user+1))
+		turns.serve(entries[user])
+	}
+	other := entryFrom("other", 2*crowd)
+	turns.serve(other)
+	turns.serve(entries[0])
+	entries = append(entries, other)
+	turns.sort(entries)
+	if entries[0] != other {
+		t.Errorf("user %d comes before that of another network", entries[0].Author)
+	}
+	if entries[1].Author != 2 || entries[crowd].Author != 1 {
+		t.Errorf("the users of the network are served in another order: %d, and %d last", entries[1].Author, entries[crowd].Author)
+	}
 }
 
 // Attack: each outbox had a round in flight that served the same authors as before, and somebody's only post waited for all of them.

@@ -38,7 +38,7 @@ func (r *runner) admit(entries []outbox.Entry) {
 			e.Kind = outbox.KindRepair // newer posts of the author may have been delivered before it
 		}
 		r.last = e.ID
-		w := &workItem{Entry: e}
+		w := &workItem{Entry: e, actor: e.Actor()}
 		key := orderingKeyOf(e)
 		if len(r.queues[key]) == 0 {
 			r.activeKeys = append(r.activeKeys, key)

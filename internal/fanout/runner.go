@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"retwis/internal/outbox"
-	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
 
@@ -24,7 +23,7 @@ const (
 	firstChunk         = 20                     // lists of the first call to a target: most targets have fewer
 	nextChunk          = 100                    // lists of each further call
 	maxTasks           = 8                      // concurrent tasks of an outbox
-	mostTasks          = 2 * maxTasks           // the same with those of users who have no other there
+	mostTasks          = 2 * maxTasks           // the same with those of networks that have no other there
 	maxTries           = 5                      // rejections before an entry moves to the dead-letter queue
 	minBackoff         = 50 * time.Millisecond  // pause before the first retry
 	maxBackoff         = 5 * time.Second        // longest pause between retries
@@ -45,14 +44,14 @@ type runner struct {
 	outboxID int
 	log      *slog.Logger
 
-	entries     []*workItem // oldest first
-	queues      map[orderingKey][]*workItem
-	activeKeys  []orderingKey         // keys with queued entries
-	tasks       int                   // running tasks
-	tasksOfUser map[retwis.UserID]int // the same by the users who caused them
-	turn        *turn                 // to run a round
-	finished    chan taskResult
-	arrivals    chan []outbox.Entry
+	entries    []*workItem // oldest first
+	queues     map[orderingKey][]*workItem
+	activeKeys []orderingKey  // keys with queued entries
+	tasks      int            // running tasks
+	tasksOf    map[string]int // the same by the networks that caused them
+	turn       *turn          // to run a round
+	finished   chan taskResult
+	arrivals   chan []outbox.Entry
 
 	last     string // id of the last entry admitted
 	trimming bool   // a trim is in progress
@@ -80,7 +79,7 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		outboxID:    outboxID,
 		log:         w.log.With("outbox", outboxID),
 		queues:      map[orderingKey][]*workItem{},
-		tasksOfUser: map[retwis.UserID]int{},
+		tasksOf:     map[string]int{},
 		turn:        w.turns.newTurn(),
 		finished:    make(chan taskResult, mostTasks),
 		arrivals:    make(chan []outbox.Entry, readsAhead),
@@ -199,8 +198,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// round advances the entries at the heads of the queues by one step each, as far as there is room. The users who caused them take turns, so that
-// somebody's only entry does not wait for all those of others. It reports whether it made calls for deliveries. It makes none before the outbox has
+// round advances the entries at the heads of the queues by one step each, as far as there is room. The networks that caused them take turns, and so do
+// the users of a network, so that somebody's only entry does not wait for all those of others. It reports whether it made calls for deliveries. It makes none before the outbox has
 // its turn.
 func (r *runner) round(ctx context.Context) bool {
 	r.dequeueDone()
@@ -231,7 +230,7 @@ func (r *runner) round(ctx context.Context) bool {
 	return true
 }
 
-// readyHeads returns the entries at the heads of the queues that may advance now. Those of users who were served least recently are first.
+// readyHeads returns the entries at the heads of the queues that may advance now, in the order of the turns of those who caused them.
 func (r *runner) readyHeads() []*workItem {
 	now, restEnd := time.Now(), r.turns.restsUntil()
 	var ready []*workItem

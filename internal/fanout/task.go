@@ -10,7 +10,7 @@ import (
 	"retwis/internal/retwis"
 )
 
-// startTasks starts as many of the tasks that are ready as may run, those of the user who was served least recently first.
+// startTasks starts as many of the tasks that are ready as may run, in the order of the turns of those who caused them.
 func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
 	for {
 		next := slices.IndexFunc(ready, r.mayStart)
@@ -19,14 +19,14 @@ func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
 		}
 		r.startTask(ctx, ready[next])
 		ready = slices.Delete(ready, next, next+1)
-		r.turns.sort(ready) // somebody may have several
+		r.turns.sort(ready) // a network may have several
 	}
 }
 
-// mayStart reports whether a task may run beside those that do. One of a user who has none may run beside a few more: the others wait for their turns
-// at a master, and it would come before them there.
+// mayStart reports whether a task may run beside those that do. One of a network that has none may run beside a few more: the others wait for their
+// turns at a master, and it would come before them there.
 func (r *runner) mayStart(w *workItem) bool {
-	return r.tasks < maxTasks || r.tasks < mostTasks && r.tasksOfUser[w.ActingUser()] == 0
+	return r.tasks < maxTasks || r.tasks < mostTasks && r.tasksOf[w.actor.Network] == 0
 }
 
 // startTask processes an entry concurrently with the rounds. A task needs several exchanges
@@ -36,9 +36,9 @@ func (r *runner) startTask(ctx context.Context, w *workItem) {
 	r.turns.serve(w)
 	w.progress.superseded = r.superseded(w)
 	r.tasks++
-	r.tasksOfUser[w.ActingUser()]++
+	r.tasksOf[w.actor.Network]++
 	go func() {
-		done, err := r.perform(retwis.WithActor(ctx, w.ActingUser()), w)
+		done, err := r.perform(retwis.WithActor(ctx, w.actor), w)
 		r.finished <- taskResult{w, done, err}
 	}()
 }
@@ -47,8 +47,9 @@ func (r *runner) startTask(ctx context.Context, w *workItem) {
 func (r *runner) taskDone(ctx context.Context, result taskResult) {
 	w := result.item
 	r.tasks--
-	if r.tasksOfUser[w.ActingUser()]--; r.tasksOfUser[w.ActingUser()] == 0 {
-		delete(r.tasksOfUser, w.ActingUser())
+	network := w.actor.Network
+	if r.tasksOf[network]--; r.tasksOf[network] == 0 {
+		delete(r.tasksOf, network)
 	}
 	w.running = false
 	switch {

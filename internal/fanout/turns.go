@@ -17,21 +17,23 @@ const (
 	announceBurst   = 1000                   // watched timelines to which deletions are announced without a pause
 )
 
-// turns is the order of the users for all outboxes of a worker: those who were served least recently are served first. A few rounds run at a time, the
+// turns is the order of entries for all outboxes of a worker: those of networks that were served least recently are served first, so that hundreds of
+// users of one network have no more turns than one of another. So are those of the users of a network. A few rounds run at a time, the
 // others wait. One that begins takes the entries that are there then, so that somebody's only entry waits for the rounds that run, not for those of all
 // outboxes.
 type turns struct {
-	mu      sync.Mutex
-	served  int                   // how often entries were served: their tasks have begun, or a round had calls for them
-	last    map[retwis.UserID]int // the number of the last one, by the user who caused it
-	limit   int                   // rounds that may run
-	running int
-	waiting []*turn
-	restEnd time.Time // when deletions have paused for all announcements, with those of a burst
+	mu       sync.Mutex
+	served   int                   // how often entries were served: their tasks have begun, or a round had calls for them
+	networks map[string]int        // the number of the last one, by the network that caused it
+	users    map[retwis.UserID]int // the same by the user
+	limit    int                   // rounds that may run
+	running  int
+	waiting  []*turn
+	restEnd  time.Time // when deletions have paused for all announcements, with those of a burst
 }
 
 func newTurns() *turns {
-	return &turns{last: map[retwis.UserID]int{}, limit: roundsPerMaster}
+	return &turns{networks: map[string]int{}, users: map[retwis.UserID]int{}, limit: roundsPerMaster}
 }
 
 // setMasters changes how many rounds may run.
@@ -42,14 +44,21 @@ func (t *turns) setMasters(masters int) {
 	t.grant()
 }
 
-// sort orders entries by the turns of their users.
+// place tells when the network and the user of an entry were served last.
+type place struct{ network, user int }
+
+func (p place) compare(other place) int {
+	return cmp.Or(cmp.Compare(p.network, other.network), cmp.Compare(p.user, other.user))
+}
+
+// sort orders entries by their places.
 func (t *turns) sort(entries []*workItem) {
 	t.mu.Lock()
 	for _, w := range entries {
-		w.turn = t.last[w.ActingUser()]
+		w.turn = place{t.networks[w.actor.Network], t.users[w.actor.User]}
 	}
 	t.mu.Unlock()
-	slices.SortStableFunc(entries, func(a, b *workItem) int { return cmp.Compare(a.turn, b.turn) })
+	slices.SortStableFunc(entries, func(a, b *workItem) int { return a.turn.compare(b.turn) })
 }
 
 // serve notes that an entry has its turn.
@@ -57,7 +66,7 @@ func (t *turns) serve(w *workItem) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.served++
-	t.last[w.ActingUser()] = t.served
+	t.networks[w.actor.Network], t.users[w.actor.User] = t.served, t.served
 }
 
 // rest makes deletions pause after some were announced to watched timelines, so that all outboxes together announce 20 000 a second. An account may
@@ -75,20 +84,21 @@ func (t *turns) restsUntil() time.Time {
 	return t.restEnd.Add(-announceBurst * announceRest)
 }
 
-// forget bounds what is remembered of users without entries. It forgets none who was served after somebody who waits with one of the entries in memory.
+// forget bounds what is remembered of those without entries. It forgets none who was served after somebody who waits with one of the entries in memory.
 func (t *turns) forget(entries int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	keep := window + entries
-	if len(t.last) > 2*keep {
-		maps.DeleteFunc(t.last, func(_ retwis.UserID, served int) bool { return served <= t.served-keep })
+	if len(t.users) > 2*keep || len(t.networks) > 2*keep {
+		maps.DeleteFunc(t.users, func(_ retwis.UserID, served int) bool { return served <= t.served-keep })
+		maps.DeleteFunc(t.networks, func(_ string, served int) bool { return served <= t.served-keep })
 	}
 }
 
 // grant lets waiting rounds begin. The caller holds the lock.
 func (t *turns) grant() {
 	for t.running < t.limit && len(t.waiting) > 0 {
-		next := slices.MinFunc(t.waiting, func(a, b *turn) int { return cmp.Compare(a.first, b.first) })
+		next := slices.MinFunc(t.waiting, func(a, b *turn) int { return a.first.compare(b.first) })
 		t.waiting = slices.DeleteFunc(t.waiting, func(other *turn) bool { return other == next })
 		t.running++
 		next.state = turnGranted
@@ -103,7 +113,7 @@ type turn struct {
 
 	// The lock of turns guards these.
 	state turnState
-	first int       // turn of the first user of the round
+	first place     // of the first entry of the round
 	since time.Time // begin of the wait
 }
 

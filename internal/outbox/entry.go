@@ -30,6 +30,7 @@ type Entry struct {
 	Step      int64             // step of an account deletion, or of detaching followers
 	Name      string            // folded name of a registration
 	Trace     string            // ids of the trace and span that created the entry; empty without tracing
+	Origin    string            // the network from which the entry was caused, as a hash; empty if that is unknown
 	Fields    map[string]string // all fields, as stored
 	Malformed error             // why the fields cannot be interpreted, or nil
 }
@@ -39,8 +40,14 @@ func (e Entry) Element() retwis.Element {
 	return retwis.NewElement(e.Post, e.Author, e.Answered, e.Reposted)
 }
 
-// ActingUser returns the user who caused the entry. If that is the owner of a list whom the entry does not name, it returns the id of the list.
-func (e Entry) ActingUser() retwis.UserID {
+// Actor returns who caused the entry.
+func (e Entry) Actor() retwis.Actor {
+	user := e.actingUser()
+	return retwis.Actor{User: user, Network: cmp.Or(e.Origin, "user "+user.String())}
+}
+
+// actingUser returns the user who caused the entry. If that is the owner of a list whom the entry does not name, it returns the id of the list.
+func (e Entry) actingUser() retwis.UserID {
 	switch e.Kind {
 	case KindBackfill, KindPurge:
 		return cmp.Or(e.Owner, e.Timeline.Owner)

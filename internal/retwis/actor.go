@@ -2,15 +2,21 @@ package retwis
 
 import "context"
 
-type actorKey struct{}
-
-// WithActor returns a context for background work that a user has caused: users take turns in it.
-func WithActor(ctx context.Context, user UserID) context.Context {
-	return context.WithValue(ctx, actorKey{}, user)
+// Actor is who has caused background work, in which networks take turns, and the users of one.
+type Actor struct {
+	User    UserID
+	Network string // from which the user acted; if that is unknown, a name that only this user has
 }
 
-// ActorOf returns the user of [WithActor], or 0.
-func ActorOf(ctx context.Context) UserID {
-	user, _ := ctx.Value(actorKey{}).(UserID)
-	return user
+type actorKey struct{}
+
+// WithActor returns a context for background work that somebody has caused.
+func WithActor(ctx context.Context, actor Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, actor)
+}
+
+// ActorOf returns the actor of [WithActor], or none.
+func ActorOf(ctx context.Context) Actor {
+	actor, _ := ctx.Value(actorKey{}).(Actor)
+	return actor
 }

@@ -26,7 +26,7 @@ func (s *Accounts) DeleteAccount(ctx context.Context, id retwis.UserID, hash str
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.BeginAccountDeletion,
 		Keys:   []string{p.User(id).Account(), p.User(id).Sessions(), p.Outbox(), p.NewestUsers(), p.SearchWords()},
-		Args:   []any{id.String(), id.Bucket(), p.Prefix(rdb.SessionKeys), hash},
+		Args:   []any{id.String(), id.Bucket(), p.Prefix(rdb.SessionKeys), hash, rdb.OriginOf(ctx)},
 	})
 	if err != nil {
 		return fmt.Errorf("delete account %s: %w", id, err)
@@ -51,7 +51,7 @@ func (s *Tasks) DeleteAccountStep(ctx context.Context, id retwis.UserID, step in
 		},
 		Args: []any{
 			id.String(), step, postsPerStep, listsPerStep, s.options.Changes, s.db.Publish, p.Prefix(rdb.LiveChannels), p.Prefix(rdb.PostKeys),
-			p.Prefix(rdb.ListKeys),
+			p.Prefix(rdb.ListKeys), rdb.OriginOf(ctx),
 		},
 	})
 	if err != nil {
@@ -76,7 +76,9 @@ func (s *Tasks) BeginDetach(ctx context.Context, id retwis.UserID) (bool, error)
 // ContinueDetach queues the next step of detaching a user.
 func (s *Tasks) ContinueDetach(ctx context.Context, id retwis.UserID, step int64) error {
 	p := s.db.OfUser(id)
-	_, err := s.db.DoDurably(ctx, rdb.Call{Script: script.ContinueDetach, Keys: []string{p.User(id).Account(), p.Outbox()}, Args: []any{id.String(), step}})
+	_, err := s.db.DoDurably(ctx, rdb.Call{
+		Script: script.ContinueDetach, Keys: []string{p.User(id).Account(), p.Outbox()}, Args: []any{id.String(), step, rdb.OriginOf(ctx)},
+	})
 	if err != nil {
 		return fmt.Errorf("detach %s: %w", id, entryError(err))
 	}

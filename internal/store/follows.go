@@ -60,7 +60,7 @@ func (s *Follows) follow(ctx context.Context, reader, author retwis.UserID, repo
 		},
 		Args: []any{
 			reader.String(), author.String(), s.options.FollowLimit, p.Tag + ":", reposts, s.db.Publish, p.Prefix(rdb.LiveChannels),
-			s.options.OutboxLimit,
+			s.options.OutboxLimit, rdb.OriginOf(ctx),
 		},
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) er
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.Unfollow,
 		Keys:   []string{p.User(reader).Account(), p.User(reader).Following(), p.User(author).Followers(), p.Clock(), p.Outbox()},
-		Args:   []any{reader.String(), author.String(), p.Tag + ":"},
+		Args:   []any{reader.String(), author.String(), p.Tag + ":", rdb.OriginOf(ctx)},
 	})
 	if err != nil {
 		return fmt.Errorf("%s unfollows %s: %w", reader, author, err)

@@ -71,7 +71,7 @@ func (s *Lists) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 	state, err := s.db.Do(ctx, rdb.Call{
 		Script: script.DeleteList,
 		Keys:   []string{p.List(id).Properties(), p.User(owner).Lists(), p.Outbox(), p.Online(), p.OnlineNodes()},
-		Args:   []any{owner.String(), id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels)},
+		Args:   []any{owner.String(), id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), rdb.OriginOf(ctx)},
 	}).Text()
 	if err != nil {
 		return fmt.Errorf("delete list %s: %w", id, err)
@@ -95,7 +95,7 @@ func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwi
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.AddMember,
 		Keys:   []string{p.List(id).Properties(), p.List(id).Members(), p.User(author).Listed(), p.Clock(), p.Outbox()},
-		Args:   []any{owner.String(), id.String(), author.String(), retwis.MaxListMembers, s.options.OutboxLimit},
+		Args:   []any{owner.String(), id.String(), author.String(), retwis.MaxListMembers, s.options.OutboxLimit, rdb.OriginOf(ctx)},
 	})
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)
@@ -110,7 +110,7 @@ func (s *Lists) RemoveListMember(ctx context.Context, owner retwis.UserID, id re
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.RemoveMember,
 		Keys:   []string{p.List(id).Properties(), p.List(id).Members(), p.User(author).Listed(), p.Outbox()},
-		Args:   []any{owner.String(), id.String(), author.String()},
+		Args:   []any{owner.String(), id.String(), author.String(), rdb.OriginOf(ctx)},
 	})
 	if err != nil {
 		return fmt.Errorf("remove %s from list %s: %w", author, id, err)

@@ -215,7 +215,7 @@ func outboxEntry(outboxID int, message redis.XMessage) outbox.Entry {
 	}
 	e.Kind = outbox.Kind(e.Fields["kind"])
 	e.Name = e.Fields["name"]
-	e.Trace = e.Fields["trace"]
+	e.Trace, e.Origin = e.Fields["trace"], e.Fields["origin"]
 	e.Malformed = errors.Join(
 		read(e.Fields, "author", retwis.ParseUserID, &e.Author),
 		read(e.Fields, "user", retwis.ParseUserID, &e.User),

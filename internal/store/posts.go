@@ -56,7 +56,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 			post.Author.String(), post.Text, digest, post.Author.PostBucket(), o.ProfileCap, o.HomeCap,
 			o.Slack, p.Prefix(rdb.PostKeys), int(o.IdempotencyTTL.Seconds()), o.OutboxLimit, s.db.Publish, p.Prefix(rdb.LiveChannels),
 			joinIDs(mentions), rdb.TraceOf(ctx),
-		}, append(refers.args(), joinIDs(tags))...),
+		}, append(refers.args(), joinIDs(tags), rdb.OriginOf(ctx))...),
 	})
 	if err != nil {
 		return retwis.PostEdge{}, fmt.Errorf("create a post of %s: %w", post.Author, err)
@@ -234,7 +234,7 @@ func (s *Posts) DeletePost(ctx context.Context, viewer retwis.UserID, id retwis.
 			holder.Post(id), holder.User(viewer).Profile(), holder.User(viewer).Account(), holder.Outbox(), holder.Changes(),
 			holder.Online(), holder.OnlineNodes(),
 		},
-		Args: []any{viewer.String(), id.String(), s.options.Changes, s.db.Publish, holder.Prefix(rdb.LiveChannels)},
+		Args: []any{viewer.String(), id.String(), s.options.Changes, s.db.Publish, holder.Prefix(rdb.LiveChannels), rdb.OriginOf(ctx)},
 	})
 	if err != nil {
 		return fmt.Errorf("delete post %s: %w", id, err)

@@ -34,7 +34,7 @@ func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.Post
 		},
 		Args: []any{
 			user.String(), original.String(), user.PostBucket(), o.ProfileCap, o.HomeCap, o.Slack, p.Prefix(rdb.PostKeys),
-			o.OutboxLimit, s.db.Publish, p.Prefix(rdb.LiveChannels), rdb.TraceOf(ctx),
+			o.OutboxLimit, s.db.Publish, p.Prefix(rdb.LiveChannels), rdb.TraceOf(ctx), rdb.OriginOf(ctx),
 		},
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Posts) UndoRepost(ctx context.Context, user retwis.UserID, post retwis.
 		Script: script.UndoRepost,
 		Keys:   []string{u.Reposted(), u.Profile(), u.Account(), p.Outbox(), p.Changes(), p.Online(), p.OnlineNodes()},
 		Args: []any{
-			user.String(), post.String(), s.options.Changes, s.db.Publish, p.Prefix(rdb.LiveChannels), p.Prefix(rdb.PostKeys),
+			user.String(), post.String(), s.options.Changes, s.db.Publish, p.Prefix(rdb.LiveChannels), p.Prefix(rdb.PostKeys), rdb.OriginOf(ctx),
 		},
 	})
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
 	return reply
 }
 
-// turn waits for the turn of the user who caused the task: see [rdb.DB.TaskTurn].
+// turn waits for the turn of whoever caused the task: see [rdb.DB.TaskTurn].
 func (s *Tasks) turn(ctx context.Context, p rdb.Partition) (done func()) {
 	return s.db.TaskTurn(ctx, p, retwis.ActorOf(ctx))
 }
@@ -175,7 +175,7 @@ func (s *Tasks) RemoveOrphanEdge(ctx context.Context, id retwis.TimelineID, auth
 		err = s.durably(ctx, rdb.Call{
 			Script: script.Unfollow,
 			Keys:   []string{p.User(id.Owner).Account(), p.User(id.Owner).Following(), p.User(author).Followers(), p.Clock(), p.Outbox()},
-			Args:   []any{id.Owner.String(), author.String(), p.Tag + ":"},
+			Args:   []any{id.Owner.String(), author.String(), p.Tag + ":", rdb.OriginOf(ctx)},
 		}).Err()
 	} else {
 		var owner []any
@@ -183,7 +183,7 @@ func (s *Tasks) RemoveOrphanEdge(ctx context.Context, id retwis.TimelineID, auth
 			err = s.durably(ctx, rdb.Call{
 				Script: script.RemoveMember,
 				Keys:   []string{p.List(id.List()).Properties(), p.List(id.List()).Members(), p.User(author).Listed(), p.Outbox()},
-				Args:   []any{rdb.Text(owner[0]), id.List().String(), author.String()},
+				Args:   []any{rdb.Text(owner[0]), id.List().String(), author.String(), rdb.OriginOf(ctx)},
 			}).Err()
 		}
 	}

@@ -21,8 +21,8 @@ import (
 // cluster, where its parts run concurrently.
 type hook struct {
 	metrics *metrics
-	scripts map[string]*program       // by SHA-1
-	tasks   *fair.Gate[retwis.UserID] // exchanges of tasks in flight: see [hook.enterTask]
+	scripts map[string]*program      // by SHA-1
+	tasks   *fair.Gate[retwis.Actor] // exchanges of tasks in flight, by network: see [hook.enterTask]
 
 	operations *recentUse
 }
@@ -40,7 +40,7 @@ func (s *program) took(seconds float64) { s.times().Observe(seconds) }
 
 func newHook(scripts map[script.Name]*redis.Script, m *metrics, operations *recentUse) *hook {
 	h := &hook{
-		metrics: m, scripts: map[string]*program{}, tasks: fair.NewGate[retwis.UserID](taskExchanges, taskExchanges), operations: operations,
+		metrics: m, scripts: map[string]*program{}, tasks: fair.NewGate[retwis.Actor](taskExchanges, taskExchanges), operations: operations,
 	}
 	for name, s := range scripts {
 		times := sync.OnceValue(func() prometheus.Observer { return m.scripts.WithLabelValues(name.Base()) })

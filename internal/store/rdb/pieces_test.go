@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -153,7 +154,7 @@ func TestTaskTurn_LimitsTasksInFlight(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 128 {
 			all.Go(func() {
-				defer db.TaskTurn(t.Context(), db.partitions[0], 1)()
+				defer db.TaskTurn(t.Context(), db.partitions[0], retwis.Actor{User: 1, Network: "a"})()
 				if err := db.Do(t.Context(), Call{Script: script.Merge, Keys: []string{db.partitions[0].Tag}, Args: []any{i}}).Err(); err != nil {
 					t.Error(err)
 				}
@@ -173,20 +174,24 @@ func TestTaskTurn_UsersTakeTurns(t *testing.T) {
 	db, _ := server.open(t, 1, 1, 1)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, p := t.Context(), db.partitions[0]
-		task := func(user retwis.UserID) {
-			defer db.TaskTurn(ctx, p, user)()
+		task := func(network string, user retwis.UserID) {
+			defer db.TaskTurn(ctx, p, retwis.Actor{User: user, Network: network})()
 			time.Sleep(server.takes + time.Duration(user)*time.Microsecond)
 		}
 		const users = 50
 		var all sync.WaitGroup
 		for i := range 1000 {
-			all.Go(func() { task(retwis.UserID(1 + i%users)) })
+			all.Go(func() { task("crowded", retwis.UserID(1+i%users)) })
 		}
 		time.Sleep(2*users*server.takes + server.takes/2) // until each of them has had its turns
-		start := time.Now()
-		task(users + 1)
-		if took, most := time.Since(start), 3*server.takes; took > most {
-			t.Errorf("the only task of a user took %v beside those of %d others, want at most %v: the one that runs comes first", took, users, most)
+		for _, network := range []string{"crowded", "another"} {
+			for user := range retwis.UserID(3) {
+				start := time.Now()
+				task(network, users+1+user)
+				if took, most := time.Since(start), 3*server.takes; took > most {
+					t.Errorf("the only task of user %d of network %s took %v beside those of %d others, want at most %v", user, network, took, users, most)
+				}
+			}
 		}
 		all.Wait()
 	})
@@ -208,7 +213,7 @@ func TestHook_LimitsExchangesOfTasks(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 100 {
 			all.Go(func() {
-				ctx := retwis.WithActor(t.Context(), retwis.UserID(1+i%3))
+				ctx := retwis.WithActor(t.Context(), retwis.Actor{User: 1, Network: strconv.Itoa(i % 3)})
 				if err := db.Do(ctx, call).Err(); err != nil {
 					t.Error(err)
 				}
@@ -223,7 +228,7 @@ func TestHook_LimitsExchangesOfTasks(t *testing.T) {
 			t.Errorf("another exchange took %v beside them: %v", time.Since(start), err)
 		}
 		all.Wait()
-		ctx, leave := h.enterTask(retwis.WithActor(t.Context(), 1))
+		ctx, leave := h.enterTask(retwis.WithActor(t.Context(), retwis.Actor{User: 1, Network: "a"}))
 		if _, again := h.enterTask(ctx); h.tasks.Used() != 1 { // the driver opens a connection
 			t.Errorf("%d exchanges count for one that opens a connection", h.tasks.Used())
 			again()

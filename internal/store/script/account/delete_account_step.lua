@@ -6,11 +6,13 @@
 --        8 online nodes
 -- ARGV   1 user   2 step   3 posts per step   4 lists per step   5 changes to keep
 --        6 PUBLISH or SPUBLISH   7 channel prefix   8 post key prefix   9 list key prefix
+--        10 origin of the entries: see lib/enqueue.lua
 -- Reply  1, or 0 if the step has been carried out before
 --@include clock
 --@include ids
 --@include publish
 --@include changes
+--@include enqueue
 --@include tombstone
 --@include listdeletion
 
@@ -23,7 +25,7 @@ redis.call('HSET', KEYS[1], 'step', step)
 
 local keys = {
   user = KEYS[1], lists = KEYS[4], outbox = KEYS[5], changes = KEYS[6], online = KEYS[7], nodes = KEYS[8],
-  command = ARGV[6], channel = ARGV[7],
+  command = ARGV[6], channel = ARGV[7], origin = ARGV[10],
 }
 local left = tonumber(ARGV[3])
 for _, list in ipairs({ KEYS[2], KEYS[3] }) do
@@ -45,8 +47,8 @@ if left > 0 then
 end
 
 if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then
-  redis.call('XADD', KEYS[5], '*', 'kind', 'delete_account', 'user', user, 'step', step)
+  enqueue(KEYS[5], { 'kind', 'delete_account', 'user', user, 'step', step }, ARGV[10])
 else
-  redis.call('XADD', KEYS[5], '*', 'kind', 'detach', 'author', user, 'step', step)
+  enqueue(KEYS[5], { 'kind', 'detach', 'author', user, 'step', step }, ARGV[10])
 end
 return 1

@@ -5,7 +5,7 @@
 --        4 clock   5 outbox   6 users whose reposts the home does not show   7 online   8 online nodes
 -- ARGV   1 reader   2 author   3 follow limit   4 tag of the partition and ':'
 --        5 '1' to show reposts, '0' to hide them, '' for the default: shown, or unchanged if the edge exists
---        6 PUBLISH or SPUBLISH   7 channel prefix   8 outbox limit
+--        6 PUBLISH or SPUBLISH   7 channel prefix   8 outbox limit   9 origin of the entry: see lib/enqueue.lua
 -- Reply  { 'ok', version, followers of the author here }, { 'no_user' } if there is no such reader,
 --        { 'limit' }, or { 'full' }
 --@include clock
@@ -18,6 +18,7 @@
 --@include mergemarks
 --@include pull
 --@include filterepoch
+--@include enqueue
 
 if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
   return { 'no_user' }
@@ -34,7 +35,7 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[2]) then
   redis.call('ZADD', KEYS[3], instant, ARGV[1])
   redis.call('HINCRBY', KEYS[1], 'following', 1)
   set_pull_watermarks(ARGV[4], ARGV[1], { ARGV[2] }) -- the back-fill adds the posts up to now
-  redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'timeline', 'h' .. ARGV[1], 'author', ARGV[2], 'score', instant)
+  enqueue(KEYS[5], { 'kind', 'backfill', 'timeline', 'h' .. ARGV[1], 'author', ARGV[2], 'score', instant }, ARGV[9])
   shown_reposts = shown_reposts == '' and '1' or shown_reposts
 end
 if shown_reposts ~= '' and redis.call(shown_reposts == '1' and 'SREM' or 'SADD', KEYS[6], ARGV[2]) == 1 then

@@ -2,7 +2,7 @@
 -- the removal to the watched timelines of its author. The caller updates the profile. A repeat has no
 -- effect.
 --
--- keys  user, outbox, changes, online, nodes
+-- keys  user, outbox, changes, online, nodes; also origin, of the entry
 local function leave_tombstone(keys, post_key, post, author, changes_kept, command, channel)
   if redis.call('HEXISTS', post_key, 'deleted') == 1 then
     return
@@ -29,7 +29,7 @@ local function leave_tombstone(keys, post_key, post, author, changes_kept, comma
   if stored[5] then
     entry[#entry + 1], entry[#entry + 2] = 'tags', stored[5]
   end
-  redis.call('XADD', keys.outbox, '*', unpack(entry))
+  enqueue(keys.outbox, entry, keys.origin)
   add_change(keys.changes, changes_kept, 'removed', post, author)
   publish(keys.nodes, command, channel, '- ' .. post .. ' ' .. author,
     watched(keys.online, { 'h' .. author, 'u' .. author, 'r' .. author }))

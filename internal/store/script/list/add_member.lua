@@ -3,9 +3,11 @@
 --
 -- KEYS   1 list   2 members   3 lists of this partition that contain the author   4 clock   5 outbox
 -- ARGV   1 owner   2 list   3 author   4 maximum number of members   5 outbox limit
+--        6 origin of the entry: see lib/enqueue.lua
 -- Reply  'ok', 'missing', 'forbidden' if the list has another owner, 'limit', or 'full'
 --@include clock
 --@include listowner
+--@include enqueue
 
 local state = check_owner(KEYS[1], ARGV[1])
 if state ~= 'ok' or redis.call('ZSCORE', KEYS[2], ARGV[3]) then
@@ -20,5 +22,6 @@ end
 local instant = string.format('%.0f', tick(KEYS[4]))
 redis.call('ZADD', KEYS[2], instant, ARGV[3])
 redis.call('ZADD', KEYS[3], instant, ARGV[2])
-redis.call('XADD', KEYS[5], '*', 'kind', 'backfill', 'timeline', 'l' .. ARGV[2], 'author', ARGV[3], 'score', instant, 'owner', ARGV[1])
+local entry = { 'kind', 'backfill', 'timeline', 'l' .. ARGV[2], 'author', ARGV[3], 'score', instant, 'owner', ARGV[1] }
+enqueue(KEYS[5], entry, ARGV[6])
 return 'ok'

@@ -10,7 +10,7 @@
 --        15 for a reply the posts above it in its thread, separated by spaces, the post answered last, else ''
 --        16 author of the post answered if another user, else ''   17 for a quote the post quoted, else ''
 --        18 'unanswerable' or 'unquotable' if the post answered or quoted does not exist, else ''
---        19 hashtags, separated by spaces
+--        19 hashtags, separated by spaces   20 origin of the entry: see lib/enqueue.lua
 -- Reply  { 'ok', post, epoch of the home, last change,
 --        filter epoch, partitions to which the post goes (author_partitions), or '' if the post is not new }, { 'no_user' } if there is no such author,
 --        { 'conflict' } if the key was used with another text, { argument 18 } if there is one, or { 'full' }
@@ -20,6 +20,7 @@
 --@include authorpartitions
 --@include profile
 --@include publish
+--@include enqueue
 
 local author = ARGV[1]
 
@@ -77,7 +78,7 @@ local before = { [home] = head(KEYS[3]), [profile] = profile_head, [with_replies
 local slack = tonumber(ARGV[7])
 add_to_profile(KEYS[1], KEYS[2], KEYS[10], element, tonumber(ARGV[5]), slack)
 push(KEYS[3], element, tonumber(ARGV[6]), slack)
-redis.call('XADD', KEYS[4], '*', unpack(entry))
+enqueue(KEYS[4], entry, ARGV[20])
 
 -- announce publishes the post to the watched ones among some timelines.
 local function announce(sign, timelines)

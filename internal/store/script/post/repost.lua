@@ -6,6 +6,7 @@
 --        12 follower partitions
 -- ARGV   1 reposter   2 post   3 bucket of the reposter   4 profile cap   5 home cap   6 slack   7 post key prefix
 --        8 outbox limit   9 PUBLISH or SPUBLISH   10 channel prefix   11 trace, '' if it is not recorded
+--        12 origin of the entry: see lib/enqueue.lua
 -- Reply  { 'ok', repost, partitions to which the repost goes (author_partitions), or '' if the repost is not new }, { 'no_user' } if there is no such user, or { 'full' }
 --@include clock
 --@include ids
@@ -13,6 +14,7 @@
 --@include authorpartitions
 --@include profile
 --@include publish
+--@include enqueue
 --@include rows
 --@include members
 --@include visibility
@@ -45,7 +47,7 @@ local entry = { 'kind', 'post', 'author', user, 'post', repost, 'reposted', post
 if ARGV[11] ~= '' then
   entry[#entry + 1], entry[#entry + 2] = 'trace', ARGV[11]
 end
-redis.call('XADD', KEYS[4], '*', unpack(entry))
+enqueue(KEYS[4], entry, ARGV[12])
 
 local list_of = { [home] = KEYS[3], [profile] = KEYS[2], [with_replies] = KEYS[2] }
 local is_source = new_members(KEYS[10])
