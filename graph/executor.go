@@ -98,7 +98,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 	e.SetErrorPresenter(present)
 	e.SetRecoverFunc(recoverPanic)
 	e.SetQueryCache(parsedDocuments{})
-	persisted := limits.NewPersisted(options.Documents, options.Trusted, options.Log)
+	persisted := limits.NewPersisted(options.Documents, shares, options.Trusted, options.Log)
 	e.Use(limits.OperationCost{})
 	if options.Introspection {
 		e.Use(extension.Introspection{})

@@ -16,7 +16,7 @@ import (
 // Attack: the same through requests, with the bounds of a process.
 func TestPersisted_KeepsTheDocumentsOfOthers(t *testing.T) {
 	t.Parallel()
-	documents := NewPersisted(nil, TrustedDocuments{}, slog.New(slog.DiscardHandler))
+	documents := NewPersisted(nil, nil, TrustedDocuments{}, slog.New(slog.DiscardHandler))
 	send := func(address, text string, find bool) string {
 		ctx := auth.WithRequest(t.Context(), auth.Request{Address: netip.MustParseAddr(address)})
 		params := &graphql.RawParams{Extensions: map[string]any{"persistedQuery": map[string]any{"version": json.Number("1"), "sha256Hash": hashOf(text)}}}

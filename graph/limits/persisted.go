@@ -60,9 +60,29 @@ type persistedDocument struct {
 	stored time.Time // when this process last wrote, read or renewed it in the store
 }
 
-// NewPersisted returns persisted documents. A nil store keeps documents in this process only.
-func NewPersisted(store DocumentStore, trusted TrustedDocuments, log *slog.Logger) *Persisted {
+// NewPersisted returns persisted documents. A nil store keeps documents in this process only. The exchanges with another one have shares of what
+// Redis does.
+func NewPersisted(store DocumentStore, shares *cost.Shares, trusted TrustedDocuments, log *slog.Logger) *Persisted {
+	if store != nil {
+		store = sharedStore{store, shares}
+	}
 	return &Persisted{store: store, trusted: trusted, log: log, cache: newDocumentCache(maxCached, maxCachedOfHolder)}
+}
+
+// sharedStore is a store whose exchanges with Redis wait like those of the operations of the client, and count as work of its network.
+type sharedStore struct {
+	DocumentStore
+	shares *cost.Shares
+}
+
+// Document implements [DocumentStore].
+func (s sharedStore) Document(ctx context.Context, hash string) (string, error) {
+	return s.DocumentStore.Document(s.shares.Paid(ctx, ClientOf(ctx)), hash) //nolint:wrapcheck // of the store
+}
+
+// StoreDocument implements [DocumentStore].
+func (s sharedStore) StoreDocument(ctx context.Context, holder ratelimit.Key, hash, text string) error {
+	return s.DocumentStore.StoreDocument(s.shares.Paid(ctx, ClientOf(ctx)), holder, hash, text) //nolint:wrapcheck // of the store
 }
 
 // Find finds the document of a request, unless the request contains it, and returns what that cost. It refuses documents

@@ -15,6 +15,7 @@ import (
 
 	"retwis/graph"
 	"retwis/graph/limits"
+	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -26,13 +27,21 @@ type documentStore struct {
 	mu            sync.Mutex
 	texts         map[string]string
 	reads, writes int
+	unshared      int // reads and writes that no network pays for
 	broken        error
 }
 
-func (a *documentStore) Document(_ context.Context, hash string) (string, error) {
+func (a *documentStore) note(ctx context.Context) {
+	if cost.Of(ctx) == nil {
+		a.unshared++
+	}
+}
+
+func (a *documentStore) Document(ctx context.Context, hash string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.reads++
+	a.note(ctx)
 	text, ok := a.texts[hash]
 	if !ok && a.broken == nil {
 		return "", retwis.ErrNotFound
@@ -40,10 +49,11 @@ func (a *documentStore) Document(_ context.Context, hash string) (string, error)
 	return text, a.broken
 }
 
-func (a *documentStore) StoreDocument(_ context.Context, _ ratelimit.Key, hash, text string) error {
+func (a *documentStore) StoreDocument(ctx context.Context, _ ratelimit.Key, hash, text string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writes++
+	a.note(ctx)
 	if a.broken == nil {
 		a.texts[hash] = text
 	}
@@ -100,6 +110,19 @@ func TestPersisted_FindsDocuments(t *testing.T) {
 		wantData(t, a.ask(t, kindQuery, byHash(kindQuery)), kindData)
 		wantData(t, a.ask(t, "", byHash(kindQuery)), kindData)
 	})
+}
+
+// Attack: thousands of new documents a second were written for one network, which did not rest for what Redis did for them.
+func TestPersisted_TheStoreIsUsedWithinShares(t *testing.T) {
+	t.Parallel()
+	documents := &documentStore{texts: map[string]string{}}
+	one, other := newAPI(graph.Options{Documents: documents}), newAPI(graph.Options{Documents: documents})
+	wantError(t, one.ask(t, "", byHash(kindQuery)), "PERSISTED_QUERY_NOT_FOUND")
+	wantData(t, one.ask(t, kindQuery, byHash(kindQuery)), kindData)
+	wantData(t, other.ask(t, "", byHash(kindQuery)), kindData)
+	if documents.reads != 2 || documents.writes != 1 || documents.unshared != 0 {
+		t.Errorf("%d reads and %d writes, want 2 and 1; %d are outside of the shares", documents.reads, documents.writes, documents.unshared)
+	}
 }
 
 func TestPersisted_KeepsOnlyValidDocuments(t *testing.T) {
