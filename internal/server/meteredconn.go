@@ -13,6 +13,7 @@ import (
 	"retwis/internal/auth"
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
 	"retwis/internal/server/httpapi"
 	"retwis/internal/server/operation"
 )
@@ -31,16 +32,16 @@ const (
 	firstLine     = 64                     // bytes of the first line of a request without its target, and of fields that net/http removes
 )
 
-// meteredConn is a connection whose small reads cost the network of its client some points each, beyond some that are free. While
-// the network has no budget, it reads less often, so that one read returns more bytes, and what will be refused takes longer to arrive. A
+// meteredConn is a connection whose small reads cost its client some points each, beyond some that are free: the network until a request shows
+// which user sends, so that others of the network cannot slow down a user with a budget. While the client has no budget, it reads less often, so that one read returns more bytes, and what will be refused takes longer to arrive. A
 // connection that goes on to send little at a time is closed then: each packet wakes the process, whether it reads or not. One goroutine reads.
 type meteredConn struct {
 	net.Conn
 	executor operation.Executor
 	shares   *cost.Shares
 	networks *connections
-	client   atomic.Pointer[netip.Addr] // the client that sends; nil between the requests of a trusted proxy, which has no budget
-	used     bool                       // a request has reached a handler; of the goroutine that serves requests
+	client   atomic.Pointer[sender] // that sends; nil between the requests of a trusted proxy, which has no budget
+	used     bool                   // a request has reached a handler; of the goroutine that serves requests
 
 	handled bool       // a handler has the request that arrives; as the rest, of the goroutine that reads
 	fields  int        // of the header that arrives
@@ -69,16 +70,42 @@ func newMeteredConn(conn net.Conn, executor operation.Executor, shares *cost.Sha
 	return c
 }
 
-// belongsTo sets the client that sends from now on.
-func (c *meteredConn) belongsTo(client netip.Addr) {
-	if known := c.client.Load(); known != nil && *known == client {
+// sender is a client that sends on a connection.
+type sender struct {
+	address netip.Addr
+	user    retwis.UserID // of the last request, which may be an operation of a websocket; 0 if it was anonymous, or there was none
+}
+
+// context returns the context of what the client causes outside of requests.
+func (s *sender) context() context.Context {
+	return auth.WithIdentity(from(s.address), auth.Identity{User: s.user})
+}
+
+// belongsTo sets the address of the client that sends from now on.
+func (c *meteredConn) belongsTo(address netip.Addr) {
+	if known := c.client.Load(); known != nil && known.address == address {
 		return
 	}
-	if _, counts := c.networks.keyOf(client); counts {
-		c.client.Store(&client)
+	if _, counts := c.networks.keyOf(address); counts {
+		c.client.Store(&sender{address: address})
 	} else {
 		c.client.Store(nil)
 	}
+}
+
+// identified sets the user who sends.
+func (c *meteredConn) identified(user retwis.UserID) {
+	if known := c.client.Load(); known != nil && known.user != user {
+		c.client.Store(&sender{known.address, user})
+	}
+}
+
+// identifies returns the function that sets the user who sends on the connection of a request, or nil.
+func identifies(r *http.Request) func(retwis.UserID) {
+	if conn, ok := r.Context().Value(connKey{}).(*meteredConn); ok {
+		return conn.identified
+	}
+	return nil
 }
 
 // Read implements [net.Conn].
@@ -104,9 +131,9 @@ func (c *meteredConn) awaitTurn(part []byte) {
 	if c.handled || client == nil {
 		return
 	}
-	c.turn = c.shares.Decode(from(*client), ratelimit.Client{Address: *client})
+	c.turn = c.shares.Decode(from(client.address), ratelimit.Client{Address: client.address})
 	if c.fields += fieldsIn(part, c.fields == 0); c.fields > maxFields {
-		key, _ := c.networks.keyOf(*client)
+		key, _ := c.networks.keyOf(client.address)
 		time.Sleep(c.networks.headers.next(key, readLarge))
 	}
 }
@@ -192,7 +219,7 @@ func (c *meteredConn) addFree(reads int) {
 // spend charges the client, if it has a budget.
 func (c *meteredConn) spend(points int) {
 	if client := c.client.Load(); client != nil {
-		c.executor.Spend(from(*client), points)
+		c.executor.Spend(client.context(), points)
 	}
 }
 
@@ -206,7 +233,7 @@ func (c *meteredConn) pauseWithoutBudget() {
 // affords reports whether the client, if there is one, has a budget left.
 func (c *meteredConn) affords() bool {
 	client := c.client.Load()
-	return client == nil || c.executor.Afford(from(*client))
+	return client == nil || c.executor.Afford(client.context())
 }
 
 // from returns the context of what a network causes outside of requests.

@@ -1,9 +1,11 @@
 package server_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
@@ -173,6 +175,63 @@ func TestServer_ClosesConnectionsOfSmallReadsWithoutBudget(t *testing.T) {
 		if parts < slowReads || parts == 2*slowReads {
 			h.Errorf("the websocket was closed after %d parts, want %d or a few more", parts, slowReads)
 		}
+	})
+}
+
+// Attack: one anonymous client uses up the budget of its network. The websockets of its users, who had budgets of their own, were closed after five
+// subscriptions, and so were connections whose requests arrived in two packets, in the middle of mutations.
+func TestServer_ReadsFromUsersWithBudgetInNetworksWithout(t *testing.T) {
+	t.Parallel()
+	const user, many = 7, 3 * freeReads
+	spend := func(h *servertest.Harness) {
+		h.Backend.Admitted.Store(user)
+		spent := error(&retwis.Error{Code: retwis.CodeRateLimited, Message: "too much", RetryAfterSeconds: 7})
+		h.Backend.Spent.Store(&spent)
+	}
+	t.Run("by websocket", func(t *testing.T) {
+		servertest.InBubble(t, nil, func(h *servertest.Harness) {
+			socket := h.SocketOn(h.ConnectFrom("198.51.100.1"))
+			socket.Send(`{"type":"connection_init","payload":{"authorization":"Bearer ` + h.Login(user) + `"}}`)
+			socket.Expect(`{"type":"connection_ack"}`)
+			spend(h)
+			start := time.Now()
+			for range many {
+				socket.Subscribe("1", "{ hello }")
+				socket.Expect(`{"type":"next","payload":{"data":{"hello":"world"}},"id":"1"}`, `{"type":"complete","id":"1"}`)
+			}
+			if took := time.Since(start); took > 0 {
+				h.Errorf("%d small messages took %v", many, took)
+			}
+		})
+	})
+	t.Run("in two packets", func(t *testing.T) {
+		servertest.InBubble(t, nil, func(h *servertest.Harness) {
+			c, body := h.ConnectFrom("198.51.100.1"), `{"query":"{ hello }"}`
+			header, answers := upload(len(body), "Authorization: Bearer "+h.Login(user)), bufio.NewReader(c)
+			send := func() time.Duration {
+				start := time.Now()
+				_, _ = io.WriteString(c, header)
+				synctest.Wait()
+				_, _ = io.WriteString(c, body)
+				response, err := http.ReadResponse(answers, nil)
+				if err != nil {
+					h.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+				if response.StatusCode != http.StatusOK {
+					h.Fatalf("status %d", response.StatusCode)
+				}
+				return time.Since(start)
+			}
+			send() // now the server knows who sends
+			spend(h)
+			for range many {
+				if took := send(); took > 0 {
+					h.Fatalf("a request took %v", took)
+				}
+			}
+		})
 	})
 }
 

@@ -34,7 +34,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		}
 		proxies := httpapi.Proxies(s.opts.TrustedProxies)
 		client := proxies.Client(r)
-		ctx := auth.WithRequest(requestid.With(r.Context(), id), auth.Request{Address: client, UserAgent: r.UserAgent()})
+		ctx := auth.WithRequest(requestid.With(r.Context(), id), auth.Request{
+			Address: client, UserAgent: r.UserAgent(), Identified: identifies(r),
+		})
 		w.Header().Set(requestid.Header, id)
 		s.security.Set(w.Header(), proxies.OverTLS(r))
 		rec := &recorder{ResponseWriter: w}

@@ -206,6 +206,7 @@ func (s *socket) initialise(m message) {
 		s.conn.Close(closeTryLater, "try again later")
 	default:
 		s.ctx = auth.WithIdentity(s.ctx, s.Identity)
+		auth.RequestOf(s.ctx).Identify(s.Identity.User)
 		if !s.changeKey(clients.KeyOf(s.ctx)) {
 			s.conn.Close(closeTryLater, "this user has too many connections")
 			return

@@ -95,7 +95,8 @@ func (h *Handler) Upgrade(x *httpapi.Exchange) {
 
 // serve starts the socket of an upgraded connection.
 func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
-	client := auth.Request{Address: auth.RequestOf(x.R.Context()).Address}
+	request := auth.RequestOf(x.R.Context())
+	client := auth.Request{Address: request.Address, Identified: request.Identified}
 	ctx := auth.WithRequest(requestid.With(h.ctx, requestid.Of(x.R.Context())), client)
 	ctx, cancel := context.WithCancel(ctx)
 	account := h.Shares.Account(clients.ClientOf(ctx))

@@ -71,6 +71,7 @@ func (x *Exchange) Admitted(stale bool, err error) *Refusal {
 // WithViewer returns a context in which the operation of the request runs.
 func (x *Exchange) WithViewer(ctx context.Context, who auth.Identity) context.Context {
 	x.viewer = who
+	auth.RequestOf(ctx).Identify(who.User)
 	if x.Credentials.Bearer && x.cookie != "" {
 		x.jar.keepForeign(x.cookie, x.Credentials.Token)
 	}

@@ -132,15 +132,18 @@ type backendExecutor struct {
 
 // Admit implements [operation.Executor].
 func (e *backendExecutor) Admit(ctx context.Context) error {
-	if err := e.backend.Spent.Load(); err != nil && (auth.IdentityOf(ctx).User == 0 || int64(auth.IdentityOf(ctx).User) != e.backend.Admitted.Load()) {
+	if !e.Afford(ctx) {
 		e.backend.Refusals.Add(1)
-		return *err
+		return *e.backend.Spent.Load()
 	}
 	return nil
 }
 
 // Afford implements [operation.Executor].
-func (e *backendExecutor) Afford(context.Context) bool { return e.backend.Spent.Load() == nil }
+func (e *backendExecutor) Afford(ctx context.Context) bool {
+	user := auth.IdentityOf(ctx).User
+	return e.backend.Spent.Load() == nil || user != 0 && int64(user) == e.backend.Admitted.Load()
+}
 
 // Spend implements [operation.Executor].
 func (e *backendExecutor) Spend(_ context.Context, points int) {
