@@ -165,7 +165,7 @@ func (c *serveCommand) Run(ctx context.Context, console cli.Console) error {
 	group.Go(func() error { return db.Posts.Cache(hubCtx, c.PostCacheMB<<20) })
 	group.Go(func() error { return limiter.Run(hubCtx) })
 	group.Go(func() error { return db.Health.Run(workerCtx) })
-	group.Go(func() error { return db.JoinProcesses(workerCtx, shares) })
+	group.Go(func() error { return db.JoinProcesses(workerCtx, shares, n.worker.Behind) })
 	if c.Worker {
 		group.Go(func() error { return n.worker.Run(workerCtx) })
 		group.Go(func() error { return n.sweeper.Run(workerCtx) })

@@ -44,7 +44,7 @@ func (c *workerCommand) Run(ctx context.Context, console cli.Console) error {
 	})
 	group.Go(func() error { return n.sweeper.Run(running) })
 	group.Go(func() error { return n.store.Health.Run(running) })
-	group.Go(func() error { return n.store.JoinProcesses(running, nil) })
+	group.Go(func() error { return n.store.JoinProcesses(running, nil, n.worker.Behind) })
 	group.Go(func() error { return n.operators.run(operatorsCtx, health) })
 	c.announceWorker(console.Out, n.redis.name)
 	return waitFor(running, group)

@@ -26,6 +26,8 @@ type activity struct {
 
 	joined chan netip.Prefix // those that became active while one other was
 
+	behind bool // workers are behind
+
 	worked    map[ratelimit.Key]time.Duration // by the networks that were active since [Shares.Active]
 	elsewhere map[ratelimit.Key]int           // number of other processes in which networks are active
 }
@@ -69,7 +71,7 @@ func (a *activity) charge(network ratelimit.Key, work time.Duration) (processes 
 	return 1 + a.elsewhere[network]
 }
 
-// beside reports whether networks other than a given one are active.
+// beside reports whether networks other than a given one are active, or will find workers behind when they are.
 func (a *activity) beside(network ratelimit.Key, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,7 +79,7 @@ func (a *activity) beside(network ratelimit.Key, now time.Time) bool {
 	if network == a.last {
 		at = a.otherAt
 	}
-	return now.Sub(at) <= besideOthers
+	return a.behind || now.Sub(at) <= besideOthers
 }
 
 // Joined receives networks that have an operation or event while only one other network is active, whose bounds they change. Some may be missing if
@@ -106,6 +108,13 @@ func (s *Shares) Active(n int) []netip.Prefix {
 		}
 	}
 	return networks
+}
+
+// SetBehind sets whether workers are behind. Then a network rests although no other one is active: otherwise it could cause work for many minutes.
+func (s *Shares) SetBehind(behind bool) {
+	s.active.mu.Lock()
+	defer s.active.mu.Unlock()
+	s.active.behind = behind
 }
 
 // SetElsewhere sets in how many other processes on the same Redis each network has operations or events.

@@ -36,6 +36,12 @@ func TestShares_ANetworkSharesRedisWithItselfElsewhere(t *testing.T) {
 		if waited := wait(); waited > 0 {
 			t.Errorf("a network that is alone rested for %v", waited)
 		}
+		s.SetBehind(true) // attack: hundreds of users ordered work for minutes before others came
+		read(0)           // from now on it may owe rests
+		if wait() == 0 {
+			t.Error("a network that is alone did not rest while workers were behind")
+		}
+		s.SetBehind(false)
 		const rows = 1000
 		this, other := networkOf(1), networkOf(2)
 		for _, processes := range []int{1, 4} {

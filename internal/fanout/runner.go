@@ -13,6 +13,7 @@ import (
 const (
 	window             = 1000                   // entries of an outbox in memory, at least
 	maxHeld            = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
+	manyHeld           = maxHeld / 5            // above which a worker is behind: it needs up to ten seconds for them
 	readsAhead         = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
 	maxCalls           = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
 	maxPushes          = 6000                   // pushes of a round, which bound the wait of small authors

@@ -114,6 +114,9 @@ type Tasks interface {
 	CountLikes(ctx context.Context, partitions []int) (more bool, err error)
 }
 
+// Behind reports whether so many entries wait that those who cause more have to slow down.
+func (w *Worker) Behind() bool { return w.held.Load() > manyHeld }
+
 // database is what a worker operates on.
 type database struct {
 	Outbox

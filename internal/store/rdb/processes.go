@@ -25,6 +25,7 @@ const (
 	runs     = "runs"     // the process is there: others wait less long for what it tells
 	serves   = "serves"   // the process has operations
 	delivers = "delivers" // it delivers much
+	behind   = "behind"   // its worker is behind
 	network  = "network " // the rest is a network that has operations
 )
 
@@ -47,12 +48,14 @@ type ClientNetworks interface {
 	Active(n int) []netip.Prefix
 	// SetElsewhere sets in how many other processes each network has operations or events.
 	SetElsewhere(processes map[netip.Prefix]int)
+	// SetBehind sets whether workers are behind.
+	SetBehind(behind bool)
 }
 
 // JoinProcesses tells the other processes on this Redis what this one does, two to ten times a second until ctx is done, and learns the same of
 // them. A network that joins a single other one is announced at once. While it does not know, a process behaves as if it were alone. A process without
-// clients has no networks, which is nil.
-func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks) error {
+// clients has no networks, which is nil. workerBehind reports whether the worker of the process is behind; it is nil without one.
+func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks, workerBehind func() bool) error {
 	if networks != nil {
 		var announcing sync.WaitGroup
 		defer announcing.Wait()
@@ -66,7 +69,7 @@ func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks) error 
 		if now := time.Now(); now.Sub(counted) >= tellLatest {
 			delivering, counted = time.Duration(db.processes.delivering.Swap(0)), now
 		}
-		told := db.joinProcesses(ctx, name, networks, wait, delivering > tellMuch)
+		told := db.joinProcesses(ctx, name, networks, wait, delivering > tellMuch, workerBehind != nil && workerBehind())
 		wait = tellLatest
 		if told > 0 {
 			wait = min(max(time.Duration(told)*tellAfter, tellEarliest), tellLatest)
@@ -97,13 +100,16 @@ func (db *DB) hearNetworks(ctx context.Context, networks ClientNetworks) {
 }
 
 // joinProcesses tells what the process has done for a while, and returns how many things the others tell.
-func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNetworks, while time.Duration, delivering bool) int {
+func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNetworks, while time.Duration, delivering, isBehind bool) int {
 	args := []any{name, tellFor.Milliseconds(), runs}
 	if db.processes.operations.within(while) {
 		args = append(args, serves)
 	}
 	if delivering {
 		args = append(args, delivers)
+	}
+	if isBehind {
+		args = append(args, behind)
 	}
 	if networks != nil {
 		for _, prefix := range networks.Active(tellMost) {
@@ -123,12 +129,15 @@ func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNet
 			serving = true
 		case what == delivers:
 			others++
+		case what == behind:
+			isBehind = true
 		}
 	}
 	db.processes.serve.Store(serving)
 	db.processes.deliver.Store(others)
 	if networks != nil {
 		networks.SetElsewhere(elsewhere)
+		networks.SetBehind(isBehind)
 	}
 	return len(told)
 }

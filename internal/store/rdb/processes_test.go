@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ type fakeNetworks struct {
 
 	mu        sync.Mutex
 	elsewhere map[netip.Prefix]int
+	behind    bool
 	noted     []netip.Prefix
 }
 
@@ -46,6 +48,18 @@ func (f *fakeNetworks) SetElsewhere(processes map[netip.Prefix]int) {
 	f.elsewhere = processes
 }
 
+func (f *fakeNetworks) SetBehind(behind bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.behind = behind
+}
+
+func (f *fakeNetworks) isBehind() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.behind
+}
+
 func (f *fakeNetworks) known() map[netip.Prefix]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,7 +77,8 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api, other := &fakeNetworks{active: []netip.Prefix{a, b}, joined: make(chan netip.Prefix, 1)}, &fakeNetworks{active: []netip.Prefix{b}}
-			processes := []*DB{join(t, url, api), join(t, url, other), join(t, url, nil), join(t, url, nil)}
+			var isBehind atomic.Bool
+			processes := []*DB{join(t, url, api, nil), join(t, url, other, nil), join(t, url, nil, isBehind.Load), join(t, url, nil, nil)}
 			serving, workers := processes[0], processes[2:]
 			works := func(api, worker bool) {
 				if api {
@@ -96,6 +111,14 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 				expect(workers[0], 1)
 				expect(serving, 2)
 			}
+			for _, want := range []bool{true, false} {
+				isBehind.Store(want)
+				for deadline := time.Now().Add(time.Minute); api.isBehind() != want || other.isBehind() != want; time.Sleep(tellLatest / 10) {
+					if time.Now().After(deadline) {
+						t.Fatalf("while a worker is behind: %t, other processes know otherwise", want)
+					}
+				}
+			}
 			for deadline := time.Now().Add(time.Minute); !other.hasNoted(a); time.Sleep(tellLatest / 10) {
 				select {
 				case api.joined <- a: // again, until the other process has subscribed
@@ -121,7 +144,7 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 }
 
 // join returns a database of a process that others know.
-func join(t *testing.T, url string, networks ClientNetworks) *DB {
+func join(t *testing.T, url string, networks ClientNetworks, behind func() bool) *DB {
 	t.Helper()
 	db, err := Open(t.Context(), Options{URL: url, Timeout: 5 * time.Second, PoolSize: 10})
 	if err != nil {
@@ -129,7 +152,7 @@ func join(t *testing.T, url string, networks ClientNetworks) *DB {
 	}
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan error, 1)
-	go func() { left <- db.JoinProcesses(ctx, networks) }()
+	go func() { left <- db.JoinProcesses(ctx, networks, behind) }()
 	t.Cleanup(func() {
 		leave()
 		if err := <-left; err != nil {
