@@ -1,11 +1,14 @@
 package fanout_test
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
+	"retwis/internal/pubsub"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -53,5 +56,51 @@ func TestLargeAuthors_FallBelowNineTenthsOfTheThreshold(t *testing.T) {
 			}
 		}
 		e.IsSound()
+	})
+}
+
+// The processes that serve a watched home are told that a post was pulled, for which its subscribers pay.
+func TestLargeAuthors_MessagesSayThatAPostWasPulled(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, PullAbove: 1})
+		e.Work(fanout.Options{})
+		users := e.Register("large", "small", "reader", "another reader")
+		e.Follow(users[2], users[0])
+		e.Follow(users[3], users[0])
+		e.Follow(users[2], users[1])
+		e.Drain()
+		const node = "node"
+		home := retwis.Home(users[2])
+		if _, err := e.Live.SetOnline(t.Context(), node, []retwis.TimelineID{home}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		messages, ended := make(chan pubsub.Message, 100), make(chan error, 1)
+		go func() {
+			ended <- e.Live.Listen(ctx, node, e.Live.PartitionOf(home), func(m pubsub.Message) { messages <- m })
+		}()
+		next := func() pubsub.Message {
+			t.Helper()
+			select {
+			case m := <-messages:
+				return m
+			case <-time.After(time.Minute):
+				t.Fatal("no message arrives")
+				return pubsub.Message{}
+			}
+		}
+		if m := next(); m.Kind != pubsub.Joined {
+			t.Fatalf("the first message is %+v", m)
+		}
+		for author, pulled := range []bool{true, false} {
+			post := e.Post(users[author], "a post")
+			e.Drain()
+			if m := next(); m.Kind != pubsub.Pushed || m.Element.ID != post || m.Pulled != pulled || len(m.Recipients) != 1 || m.Recipients[0].Timeline != home {
+				t.Errorf("the message about post %s is %+v, want one to the home that says it was pulled: %t", post, m, pulled)
+			}
+		}
+		stop()
+		<-ended
 	})
 }

@@ -196,6 +196,24 @@ func TestReposts_AreChargedForTheirSearch(t *testing.T) {
 	})
 }
 
+// Attack: a post of a large author takes Redis 0.15 ms for each watched home, and cost their subscribers as much as any other.
+func TestPulledEntries_AreChargedForTheirPulls(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		paying, charged := subscribePaying(t, h)
+		db.pulled = true
+		const events = 2 * cost.EventsPerPoint
+		for range events {
+			db.push(alice)
+		}
+		if got := paying.received(); len(got) != events {
+			t.Errorf("received %v", got)
+		}
+		if want := int64(events*(1+cost.EventsPerFeed)/cost.EventsPerPoint + events*cost.PerPull); charged.Load() != want {
+			t.Errorf("charged %d points for %d posts of large authors, want %d", charged.Load(), events, want)
+		}
+	})
+}
+
 // subscribePaying subscribes as a user whose budget is never used up. It returns the points charged.
 func subscribePaying(t *testing.T, h *Hub) (*reader, *atomic.Int64) {
 	t.Helper()

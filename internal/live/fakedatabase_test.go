@@ -23,6 +23,7 @@ type fakeDatabase struct {
 	capacity   int                        // maximum number of entries of a list
 	longest    int                        // maximum number of posts that Since returns
 	behind     map[retwis.TimelineID]bool // those that Compare calls behind
+	pulled     bool                       // all authors are large
 
 	mu          sync.Mutex
 	readRows    int // number of rows that Since walks over
@@ -178,7 +179,7 @@ func (db *fakeDatabase) deliverAs(kind pubsub.Kind, e retwis.Element, timelines 
 		}
 	}
 	for partition, recipients := range to {
-		db.publish(partition, pubsub.Message{Kind: kind, Element: e, Recipients: recipients})
+		db.publish(partition, pubsub.Message{Kind: kind, Element: e, Pulled: db.pulled, Recipients: recipients})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"retwis/internal/cost"
 	"retwis/internal/netpoll"
 	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
@@ -77,6 +78,9 @@ func (p *partition) passOn(m pubsub.Message, to []pubsub.Recipient, posts map[re
 	}
 	for _, r := range to {
 		f := p.feeds[r.Timeline]
+		if f != nil && m.Pulled {
+			f.pay(cost.PerPull, 0)
+		}
 		switch {
 		case f == nil:
 		case kind == pubsub.Pushed && !loaded:

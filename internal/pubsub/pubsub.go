@@ -12,6 +12,7 @@ type Message struct {
 	Element    retwis.Element // of Pushed and Hidden: the entry; of Marked: the marker
 	Post       retwis.PostID  // of Removed and Counted
 	Author     retwis.UserID  // of Removed: the author of the post
+	Pulled     bool           // of Pushed and Hidden: the author is large, and the entry was added to the lists one by one
 	Recipients []Recipient
 }
 

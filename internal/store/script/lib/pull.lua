@@ -175,7 +175,8 @@ local function pull_posts(tag, partitions, reader, authors, cap, slack, announce
   end
 end
 
--- publish_to_home returns the announce function of pull_posts for the nodes that serve a reader's home.
+-- publish_to_home returns the announce function of pull_posts for the nodes that serve a reader's home. A word after the recipient tells them that the
+-- entry was pulled; processes of earlier versions ignore it.
 local function publish_to_home(nodes, command, channel, tag, reader)
   local name, is_source = 'h' .. reader, new_members(tag .. 'following:' .. reader)
   return function(post, before)
@@ -184,7 +185,7 @@ local function publish_to_home(nodes, command, channel, tag, reader)
     end
     if post and not may_repeat(tag .. 'home:' .. reader, post, is_hidden) then
       local sign = is_hidden(post) and '~ ' or '+ '
-      publish(nodes, command, channel, sign .. post, { name }, { before })
+      publish(nodes, command, channel, sign .. post, { name }, { before .. ' pulled' })
     else
       publish(nodes, command, channel, '!', { name })
     end
