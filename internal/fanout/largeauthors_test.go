@@ -59,7 +59,7 @@ func TestLargeAuthors_FallBelowNineTenthsOfTheThreshold(t *testing.T) {
 	})
 }
 
-// The processes that serve a watched home are told that a post was pulled, for which its subscribers pay.
+// A message about a post that was pulled into a watched home says so, because the subscribers of the home pay for the pull.
 func TestLargeAuthors_MessagesSayThatAPostWasPulled(t *testing.T) {
 	t.Parallel()
 	redistest.OnEachRedis(t, func(t *testing.T, url string) {

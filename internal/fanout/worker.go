@@ -114,9 +114,6 @@ type Tasks interface {
 	CountLikes(ctx context.Context, partitions []int) (more bool, err error)
 }
 
-// Behind reports whether so many entries wait that those who cause more have to slow down.
-func (w *Worker) Behind() bool { return w.held.Load() > manyHeld }
-
 // database is what a worker operates on.
 type database struct {
 	Outbox
@@ -170,6 +167,9 @@ func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 	w.register(o.Metrics)
 	return w
 }
+
+// Behind reports whether so many entries wait that those who cause more have to slow down.
+func (w *Worker) Behind() bool { return w.held.Load() > manyHeld }
 
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that
 // serves an outbox continues its unfinished entries.

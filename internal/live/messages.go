@@ -78,17 +78,18 @@ func (p *partition) passOn(m pubsub.Message, to []pubsub.Recipient, posts map[re
 	}
 	for _, r := range to {
 		f := p.feeds[r.Timeline]
-		if f != nil && m.Pulled {
+		if f == nil {
+			continue
+		}
+		if m.Pulled {
 			f.pay(cost.PerPull, 0)
 		}
-		switch {
-		case f == nil:
-		case kind == pubsub.Pushed && !loaded:
+		if kind == pubsub.Pushed && !loaded {
 			f.requestCatchUp()
-		default:
-			f.receive(message{
-				kind: kind, element: m.Element, hidden: m.Kind == pubsub.Hidden, before: r.Before, body: body, removal: pubsub.Removal{Post: m.Post, Author: m.Author},
-			})
+			continue
 		}
+		f.receive(message{
+			kind: kind, element: m.Element, hidden: m.Kind == pubsub.Hidden, before: r.Before, body: body, removal: pubsub.Removal{Post: m.Post, Author: m.Author},
+		})
 	}
 }

@@ -33,8 +33,8 @@ const (
 )
 
 // meteredConn is a connection whose small reads cost its client some points each, beyond some that are free: the network until a request shows
-// which user sends, so that others of the network cannot slow down a user with a budget. While the client has no budget, it reads less often, so that one read returns more bytes, and what will be refused takes longer to arrive. A
-// connection that goes on to send little at a time is closed then: each packet wakes the process, whether it reads or not. One goroutine reads.
+// which user sends, so that others of the network cannot slow down a user with a budget. While the client has no budget, it reads less
+// often, so that one read returns more bytes, and what will be refused takes longer to arrive. A connection that goes on to send little at a time is closed then: each packet wakes the process, whether it reads or not. One goroutine reads.
 type meteredConn struct {
 	net.Conn
 	executor operation.Executor

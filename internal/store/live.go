@@ -375,7 +375,7 @@ func parseMessage(payload string) (pubsub.Message, error) {
 	default:
 		return message, fmt.Errorf("kind %q", fields[0])
 	}
-	message.Pulled = len(rest)%step != 0
+	message.Pulled = len(rest)%step != 0 // a word follows the recipient: see lib/pull.lua
 	for i := 0; i+step <= len(rest); i += step {
 		timeline, err := retwis.ParseTimelineID(rest[i])
 		if err != nil {

@@ -34,7 +34,7 @@ func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
 	return reply
 }
 
-// turn waits for the turn of whoever caused the task: see [rdb.DB.TaskTurn].
+// turn waits until the task may begin: the networks and users who caused tasks take turns, see [rdb.DB.TaskTurn].
 func (s *Tasks) turn(ctx context.Context, p rdb.Partition) (done func()) {
 	return s.db.TaskTurn(ctx, p, retwis.ActorOf(ctx))
 }

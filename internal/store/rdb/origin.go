@@ -9,8 +9,9 @@ import (
 	"retwis/internal/retwis"
 )
 
-// OriginOf returns the network of the client of ctx, or of the actor for whom a worker acts, as an outbox entry stores it. It is empty if that is
-// unknown. It is a hash: workers only compare networks, and two that share one only share their turns.
+// OriginOf returns the origin that outbox entries store: the network of the client whose operation ctx belongs to. For a task of a worker, it is
+// the network from which the task was caused. It is empty if the network is unknown. It is a hash, because workers only compare networks; two
+// networks with the same hash share their turns.
 func OriginOf(ctx context.Context) string {
 	if actor := retwis.ActorOf(ctx); actor.User != 0 {
 		return actor.Network

@@ -17,9 +17,6 @@ const (
 	taskExchanges = 8               // in flight, of the tasks of all outboxes; operations wait behind them
 )
 
-// allTasks is the holder of a gate of which the networks are parts.
-var allTasks = retwis.Actor{} //nolint:gochecknoglobals // a constant
-
 // taskTurns are the turns of tasks at each master, by its address. Its zero value is ready.
 type taskTurns struct {
 	mu      sync.Mutex
@@ -30,7 +27,7 @@ type taskTurns struct {
 type masterTurns struct {
 	users    *fair.Gate[retwis.Actor] // one task of each user has a turn or waits for it
 	networks *fair.Gate[retwis.Actor] // the same for a network: that of the user whose tasks took least
-	tasks    *fair.Gate[retwis.Actor]
+	tasks    *fair.Gate[retwis.Actor] // of which the networks are parts
 }
 
 // at returns the turns at a master.
@@ -62,7 +59,7 @@ func (db *DB) TaskTurn(ctx context.Context, p Partition, actor retwis.Actor) (do
 	turns := db.tasks.at(address)
 	waiting, cancel := context.WithTimeout(ctx, taskWait)
 	defer cancel()
-	network := retwis.Actor{Network: actor.Network}
+	network, all := retwis.Actor{Network: actor.Network}, retwis.Actor{}
 	var held []func()
 	leave := func() {
 		for _, release := range slices.Backward(held) {
@@ -72,7 +69,7 @@ func (db *DB) TaskTurn(ctx context.Context, p Partition, actor retwis.Actor) (do
 	for _, step := range []struct {
 		gate      *fair.Gate[retwis.Actor]
 		key, part retwis.Actor
-	}{{turns.users, actor, actor}, {turns.networks, network, actor}, {turns.tasks, allTasks, network}} {
+	}{{turns.users, actor, actor}, {turns.networks, network, actor}, {turns.tasks, all, network}} {
 		if step.gate.AcquireFor(waiting, step.key, step.part, 1) != nil {
 			leave()
 			return func() {}
@@ -83,7 +80,7 @@ func (db *DB) TaskTurn(ctx context.Context, p Partition, actor retwis.Actor) (do
 	return func() {
 		took := int(time.Since(began))
 		turns.networks.Charge(network, actor, took, int(taskLead))
-		turns.tasks.Charge(allTasks, network, took, int(taskLead))
+		turns.tasks.Charge(all, network, took, int(taskLead))
 		leave()
 	}
 }
