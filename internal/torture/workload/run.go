@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -136,7 +137,7 @@ func (w *Workload) Run(ctx context.Context, inject func(context.Context) error) 
 	if injected != nil {
 		return injected
 	}
-	if err := w.settle(ctx); err != nil {
+	if err := w.settle(ctx, w.conclude(ctx)); err != nil {
 		return err
 	}
 	endLive()
@@ -183,9 +184,19 @@ func (w *Workload) writeAndLeave(ctx, acting context.Context, leaver *User) {
 	leaver.leave(ctx)
 }
 
-// settle waits until every home timeline is complete and every subscriber has received it, because events may be late. After settleTime it returns
-// without an error, because the validators report missing posts.
-func (w *Workload) settle(ctx context.Context) error {
+// conclude lets each author create a last post. It returns the texts by the names of the authors.
+func (w *Workload) conclude(ctx context.Context) map[string]string {
+	texts := map[string]string{}
+	for _, author := range w.authors {
+		texts[author.Name] = author.conclude(ctx)
+	}
+	return texts
+}
+
+// settle waits until every home timeline is complete and every subscriber has received it, because events may be late. A home is complete when it
+// shows the last posts of the authors: those of one author arrive in order. After settleTime it returns without an error, because the validators report
+// missing posts.
+func (w *Workload) settle(ctx context.Context, lastPosts map[string]string) error {
 	deadline := time.Now().Add(settleTime)
 	before := ""
 	for time.Now().Before(deadline) {
@@ -199,6 +210,14 @@ func (w *Workload) settle(ctx context.Context) error {
 			listed, err := u.listed(ctx)
 			if err != nil {
 				return err
+			}
+			var v history.View
+			if err := u.followed(ctx, &v); err != nil {
+				return err
+			}
+			for _, author := range v.Following {
+				last, ok := lastPosts[author]
+				complete = complete && (!ok || slices.Contains(texts, last))
 			}
 			fmt.Fprintln(&homes, u.Name, texts, listed)
 			complete = complete && w.subscribers[i].has(validate.WithoutReposts(texts))

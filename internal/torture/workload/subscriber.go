@@ -177,17 +177,20 @@ func (s *subscriber) snapshot() history.Stream {
 	return history.Stream{Client: s.stream.Client, Events: append([]history.Event(nil), s.stream.Events...)}
 }
 
-// has reports whether the subscriber knows all of these texts, from events or pages.
+// has reports whether the subscriber knows all of these texts, from the last page that it read and the events after that.
 func (s *subscriber) has(texts []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := map[string]bool{}
 	for _, e := range s.stream.Events {
-		if e.Kind == history.Added {
+		switch e.Kind {
+		case history.Reset:
+			clear(known)
+			for _, text := range e.Texts {
+				known[text] = true
+			}
+		case history.Added:
 			known[e.Text] = true
-		}
-		for _, text := range e.Texts {
-			known[text] = true
 		}
 	}
 	return !slices.ContainsFunc(texts, func(text string) bool { return !known[text] })

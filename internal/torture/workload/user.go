@@ -174,38 +174,15 @@ func (u *User) mention(text string, others []*User) string {
 	return text
 }
 
-// write creates one post, which may answer a recent post of anybody and mention one of others. A repeat after an unknown outcome has the same idempotency key, and sometimes a second
-// client sends it at the same time.
+// write creates one post, which may answer a recent post of anybody and mention one of others. Sometimes a second client sends it at the same time.
 func (u *User) write(ctx context.Context, others []*User) {
-	u.mu.Lock()
-	u.seq++
-	seq := u.seq
-	u.mu.Unlock()
+	seq := u.nextSeq()
 	text, answered := validate.Text(u.Name, seq), any(nil)
 	if to, ok := u.posts.recent(); ok && rand.IntN(4) == 0 {
 		text, answered = validate.Answering(text, to.text), to.id
 	}
 	text = u.mention(text, others)
-	key := strconv.Itoa(seq)
-	once := func() {
-		u.attempt(ctx, history.Operation{Kind: history.Post, Text: text, Key: key}, func(o *history.Operation) error {
-			var data struct {
-				CreatePost struct {
-					Edge struct{ Node struct{ ID string } }
-				}
-			}
-			err := u.api.call(ctx, rand.Uint64(), u.token, postMutation, map[string]any{"text": text, "key": key, "answered": answered}, &data)
-			if o.ID = data.CreatePost.Edge.Node.ID; err != nil {
-				return err
-			}
-			if u.posts.add(post{o.ID, text}) {
-				u.mu.Lock()
-				u.alive = append(u.alive, post{o.ID, text})
-				u.mu.Unlock()
-			}
-			return nil
-		})
-	}
+	once := func() { u.create(ctx, seq, text, answered) }
 	if rand.IntN(10) > 0 {
 		once()
 		return
@@ -214,6 +191,43 @@ func (u *User) write(ctx context.Context, others []*User) {
 	twins.Go(once)
 	twins.Go(once)
 	twins.Wait()
+}
+
+// conclude creates a last post, which every follower's home shows, and returns its text.
+func (u *User) conclude(ctx context.Context) string {
+	seq := u.nextSeq()
+	text := validate.Text(u.Name, seq)
+	u.create(ctx, seq, text, nil)
+	return text
+}
+
+func (u *User) nextSeq() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.seq++
+	return u.seq
+}
+
+// create creates a post. A repeat after an unknown outcome has the same idempotency key.
+func (u *User) create(ctx context.Context, seq int, text string, answered any) {
+	key := strconv.Itoa(seq)
+	u.attempt(ctx, history.Operation{Kind: history.Post, Text: text, Key: key}, func(o *history.Operation) error {
+		var data struct {
+			CreatePost struct {
+				Edge struct{ Node struct{ ID string } }
+			}
+		}
+		err := u.api.call(ctx, rand.Uint64(), u.token, postMutation, map[string]any{"text": text, "key": key, "answered": answered}, &data)
+		if o.ID = data.CreatePost.Edge.Node.ID; err != nil {
+			return err
+		}
+		if u.posts.add(post{o.ID, text}) {
+			u.mu.Lock()
+			u.alive = append(u.alive, post{o.ID, text})
+			u.mu.Unlock()
+		}
+		return nil
+	})
 }
 
 // remove deletes one of the newest own posts, if any.
