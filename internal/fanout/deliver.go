@@ -29,14 +29,14 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 	var calls []outbox.Delivery
 	cost, atMost := 0, maxPushes
 	if r.store.BesideOperations() {
-		atMost = pushesOfShortRound
+		atMost = r.store.WorkAtOnce()
 	}
 	// Each entry first has a bounded share of the round, so that small authors do not wait for
 	// large ones. The second pass gives the rest of the round to the large authors.
 	for _, share := range []int{maxEntryPushes, maxPushes} {
 		for _, w := range ready {
 			begin := len(calls)
-			for spent := 0; w.next < len(w.targets) && spent < share && cost < atMost && len(calls) < maxCalls; w.next++ {
+			for spent := 0; w.next < len(w.targets) && spent < share && len(calls) < maxCalls; w.next++ {
 				t := w.targets[w.next]
 				if t.done || t.late {
 					continue
@@ -46,6 +46,9 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 					break
 				}
 				work := w.work(t)
+				if cost > 0 && cost+work > atMost {
+					break
+				}
 				spent += work
 				cost += work
 				steps = append(steps, step{w, t})

@@ -107,3 +107,41 @@ func TestRest_DeletionsHaveARate(t *testing.T) {
 		ready("1-1", "1-2")
 	})
 }
+
+// Attack: 120 accounts with 600 posts each were deleted at once, and live events of others came up to 14 s later: their posts waited behind 17 000 entries
+// that the worker had not read yet.
+func TestReadyHeads_AccountDeletionsWaitForDeliveries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := New(nil, nil, Options{})
+		r := newRunner(w, 0, "")
+		r.admit([]outbox.Entry{{ID: "1-1", Kind: outbox.KindDeleteAccount, User: 1}, {ID: "1-2", Kind: outbox.KindPost, Author: 2}})
+		kinds := func() (ready []outbox.Kind) {
+			time.Sleep(stepPause)
+			for _, w := range r.readyHeads() {
+				ready = append(ready, w.Kind)
+			}
+			slices.Sort(ready)
+			return ready
+		}
+		all, posts := []outbox.Kind{outbox.KindDeleteAccount, outbox.KindPost}, []outbox.Kind{outbox.KindPost}
+		expect := func(when string, want []outbox.Kind) {
+			t.Helper()
+			if got := kinds(); !slices.Equal(got, want) {
+				t.Errorf("%s, %v may advance, want %v", when, got, want)
+			}
+		}
+		expect("at first", all)
+		w.held.Add(manyHeld / 2)
+		expect("while many entries wait", posts)
+		if due := r.untilDue(); due > stepPause {
+			t.Errorf("the deletion is tried again after %v, want %v at most", due, stepPause)
+		}
+		w.held.Add(-manyHeld / 2)
+		expect("afterwards", all)
+		w.steps.Add(1)
+		expect("beside the step of another deletion", posts)
+		w.steps.Add(-1)
+		expect("after it", all)
+	})
+}

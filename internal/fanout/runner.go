@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	window             = 1000                   // entries of an outbox in memory, at least
-	maxHeld            = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
-	manyHeld           = maxHeld / 5            // above which a worker is behind: it needs up to ten seconds for them
-	readsAhead         = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
-	maxCalls           = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
-	maxPushes          = 6000                   // pushes of a round, which bound the wait of small authors
-	pushesOfShortRound = 4 * (callCost + 1)     // the same beside operations: one short pipeline, or one call with more
-	maxEntryPushes     = 500                    // pushes of an entry before the other entries of the round had a turn
-	callCost           = 35                     // fixed cost of a call, in pushes
-	listWork           = 4                      // work for a list, in pushes: the script reads the members of the list, or the processes that serve its subscribers
-	firstChunk         = 20                     // lists of the first call to a target: most targets have fewer
-	nextChunk          = 100                    // lists of each further call
-	maxTasks           = 8                      // concurrent tasks of an outbox
-	mostTasks          = 2 * maxTasks           // the same with those of networks that have no other there
-	maxTries           = 5                      // rejections before an entry moves to the dead-letter queue
-	minBackoff         = 50 * time.Millisecond  // pause before the first retry
-	maxBackoff         = 5 * time.Second        // longest pause between retries
-	maxRecheck         = time.Second            // longest pause between checks of an unfinished registration
-	trimEvery          = 200 * time.Millisecond // interval of trims while there is work
-	trimCount          = 256                    // completed entries that start a trim before the interval, and that it removes at most: 1000 would take Redis 5 ms in each partition
-	trimBackoff        = time.Second            // pause after a failed trim
-	trimGap            = 2 * time.Millisecond   // between the begins of short trims of a worker
-	trimRest           = 4                      // as many times as long as it took, a worker begins no other short trim
-	maxTrimRest        = 100 * time.Millisecond // after one trim
-	verifyEvery        = 5 * time.Second        // interval of comparing the outbox with the entries read
+	window         = 1000                   // entries of an outbox in memory, at least
+	maxHeld        = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
+	manyHeld       = maxHeld / 5            // above which a worker is behind: it needs up to ten seconds for them
+	readsAhead     = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
+	maxCalls       = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
+	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
+	maxEntryPushes = 500                    // pushes of an entry before the other entries of the round had a turn
+	callCost       = 35                     // fixed cost of a call, in pushes
+	listWork       = 4                      // work for a list, in pushes: the script reads the members of the list, or the processes that serve its subscribers
+	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
+	nextChunk      = 100                    // lists of each further call
+	maxTasks       = 8                      // concurrent tasks of an outbox
+	mostTasks      = 2 * maxTasks           // the same with those of networks that have no other there
+	maxTries       = 5                      // rejections before an entry moves to the dead-letter queue
+	minBackoff     = 50 * time.Millisecond  // pause before the first retry
+	maxBackoff     = 5 * time.Second        // longest pause between retries
+	maxRecheck     = time.Second            // longest pause between checks of an unfinished registration
+	stepPause      = 50 * time.Millisecond  // until a step of an account deletion that may not begin is tried again
+	trimEvery      = 200 * time.Millisecond // interval of trims while there is work
+	trimCount      = 256                    // completed entries that start a trim before the interval, and that it removes at most: 1000 would take Redis 5 ms in each partition
+	trimBackoff    = time.Second            // pause after a failed trim
+	trimGap        = 2 * time.Millisecond   // between the begins of short trims of a worker
+	trimRest       = 4                      // as many times as long as it took, a worker begins no other short trim
+	maxTrimRest    = 100 * time.Millisecond // after one trim
+	verifyEvery    = 5 * time.Second        // interval of comparing the outbox with the entries read
 )
 
 // runner serves one outbox. The package comment describes its loop. Its goroutine owns all
@@ -237,8 +237,11 @@ func (r *runner) readyHeads() []*workItem {
 	var ready []*workItem
 	for _, key := range r.activeKeys {
 		head := r.queues[key][0]
-		if head.isDeletion() {
+		switch {
+		case head.isDeletion():
 			head.notBefore = later(head.notBefore, restEnd)
+		case head.Kind == outbox.KindDeleteAccount && !r.mayDeletePosts():
+			head.notBefore = later(head.notBefore, now.Add(stepPause))
 		}
 		if !head.running && !head.notBefore.After(now) {
 			ready = append(ready, head)

@@ -83,8 +83,10 @@ type Outbox interface {
 	// Reposters returns for each post the users who have reposted it, the newest reposts.
 	Reposters(ctx context.Context, posts []retwis.PostID) ([]outbox.Reposters, error)
 	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
-	// BesideOperations reports whether operations have exchanges with the database now. Rounds then make fewer calls.
+	// BesideOperations reports whether operations have exchanges with the database now. Trims then rest.
 	BesideOperations() bool
+	// WorkAtOnce returns how much work of deliveries may be in flight beside operations, in pushes. A round then has no more.
+	WorkAtOnce() int
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
 	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)
 	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int) error
@@ -151,6 +153,7 @@ type Worker struct {
 	log     *slog.Logger
 	counts  counts
 	held    atomic.Int64 // entries of all outboxes in memory
+	steps   atomic.Int64 // steps of account deletions that run
 	turns   *turns
 	trims   trimRests
 
@@ -170,6 +173,10 @@ func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 
 // Behind reports whether so many entries wait that those who cause more have to slow down.
 func (w *Worker) Behind() bool { return w.held.Load() > manyHeld }
+
+// mayDeletePosts reports whether a step of an account deletion may begin. Each adds entries for the posts that it deletes, and hundreds of accounts may be
+// deleted at once. Posts of others would wait behind tens of thousands of these entries in their outboxes, before the worker reads them.
+func (w *Worker) mayDeletePosts() bool { return w.steps.Load() == 0 && w.held.Load() < manyHeld/2 }
 
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that
 // serves an outbox continues its unfinished entries.

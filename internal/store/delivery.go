@@ -49,6 +49,9 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 // BesideOperations reports whether operations have exchanges with the database now: see [rdb.DB.BesideOperations].
 func (s *Outbox) BesideOperations() bool { return s.db.BesideOperations() }
 
+// WorkAtOnce returns how much work a round beside operations should have, in pushes: see [rdb.DB.WorkAtOnce].
+func (s *Outbox) WorkAtOnce() int { return s.db.WorkAtOnce() }
+
 func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	switch {
 	case d.To == outbox.TargetReplies:

@@ -51,6 +51,7 @@ type DB struct {
 	hook       *hook
 	processes  processes                 // on this Redis
 	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
+	pace       pace                      // of pieces
 	rests      rests                     // after pieces
 	tasks      taskTurns                 // see [DB.TaskTurn]
 }

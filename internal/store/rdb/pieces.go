@@ -13,28 +13,31 @@ import (
 )
 
 const (
-	pieceWork      = 500 // work of a pipeline, in pushes: about a millisecond
-	piecesInFlight = 2   // at each master: it has the next one when it has finished one
+	pieceWork      = 500                        // work of a pipeline, in pushes: about a millisecond
+	piecesInFlight = 2                          // of that work, at each master: it has the next one when it has finished one
+	workInFlight   = piecesInFlight * pieceWork // at each master
 
-	shortPieceWork  = 160                   // of a pipeline beside operations, of which a master has one in flight
+	shortPieceWork  = 160                   // in flight beside operations, at least
+	piecesShare     = 2                     // beside operations, what is in flight takes at most one in so many parts of the time of an exchange
 	operationsFresh = 20 * time.Millisecond // for as long after the last exchange of an operation, the next one is near
 
-	restOfPush   = 3 * time.Microsecond // for each other process that delivers: what a push of a short pipeline takes, its way included
+	timeOfPush   = 3 * time.Microsecond // what a push of a short pipeline takes, its way included
 	shortestRest = time.Millisecond
 	longestRest  = 50 * time.Millisecond // beside very many processes
 
 	pieceWait = 250 * time.Millisecond // for the pieces of others; a master that leaves them waiting for longer does not answer
 )
 
-// newPieceTurns returns a gate of the pieces that are in flight at each master.
+// newPieceTurns returns a gate of the work of pieces that are in flight at each master.
 func newPieceTurns() *fair.Gate[*redis.Client] {
-	return fair.NewGate[*redis.Client](math.MaxInt, piecesInFlight)
+	return fair.NewGate[*redis.Client](math.MaxInt, workInFlight)
 }
 
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
 // other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. DoInPieces takes
-// the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order. Beside operations the pipelines are shorter, and one
-// is in flight: each operation has several exchanges, which all wait for those before them. If other processes deliver, too, none is in flight for a while.
+// the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order. Beside operations the pipelines have less work at once,
+// see [DB.WorkAtOnce]: each operation has several exchanges, which all wait for those before them. If other processes deliver, too, none is in flight
+// for a while.
 func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
 	b := &pieceByPiece{db: db, calls: calls, work: work, results: make([]*redis.Cmd, len(calls))}
 	var running sync.WaitGroup
@@ -79,13 +82,10 @@ func (b *pieceByPiece) lanes(group []int) [][]int {
 // doLane runs calls to one master in their order.
 func (b *pieceByPiece) doLane(ctx context.Context, master *redis.Client, lane []int) {
 	for len(lane) > 0 {
-		atMost, share := pieceWork, 1
-		if b.db.BesideOperations() {
-			atMost, share = shortPieceWork, piecesInFlight
-		}
-		piece := lane[:pieceLength(lane, b.workOf, atMost)]
+		atOnce := b.db.WorkAtOnce()
+		piece := lane[:pieceLength(lane, b.workOf, min(atOnce, pieceWork))]
 		lane = lane[len(piece):]
-		b.doPiece(ctx, master, piece, share)
+		b.doPiece(ctx, master, piece, atOnce)
 		if err := b.results[piece[0]].Err(); isOutage(err) {
 			setResults(ctx, b.results, lane, err)
 			return
@@ -93,21 +93,51 @@ func (b *pieceByPiece) doLane(ctx context.Context, master *redis.Client, lane []
 	}
 }
 
-// doPiece runs a piece when it may be in flight, with some of the share of all pieces.
-func (b *pieceByPiece) doPiece(ctx context.Context, master *redis.Client, piece []int, share int) {
+// doPiece runs a piece when it may be in flight, with others up to as much work as may be at once.
+func (b *pieceByPiece) doPiece(ctx context.Context, master *redis.Client, piece []int, atOnce int) {
+	work := 0
+	for _, call := range piece {
+		work += b.work[call]
+	}
+	share := max(work*workInFlight/atOnce, 1)
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
 	if b.db.pieces.Acquire(waiting, master, share) == nil {
 		start := time.Now()
-		defer func() {
-			work := 0
-			for _, call := range piece {
-				work += b.work[call]
-			}
-			b.db.endPiece(master, share, work, time.Since(start))
-		}()
+		defer func() { b.db.endPiece(master, min(share, workInFlight), work, time.Since(start)) }()
 	}
+	sent := time.Now()
 	b.db.doGroup(ctx, b.calls, piece, b.results)
+	if b.results[piece[0]].Err() == nil {
+		b.db.pace.note(time.Since(sent))
+	}
+}
+
+// WorkAtOnce returns how much work of deliveries may be in flight at a master, in pushes. Beside operations, it takes Redis no more than half of the time of
+// an exchange: the exchanges of operations wait for it, too. Where these are slow, because Redis waits for a disk or a core, or the network does, little work in
+// each would let deliveries fall behind.
+func (db *DB) WorkAtOnce() int {
+	if !db.BesideOperations() {
+		return workInFlight
+	}
+	return db.pace.work()
+}
+
+// pace is how long exchanges of deliveries took lately. Its zero value is ready.
+type pace struct{ took atomic.Int64 } // nanoseconds, a moving average
+
+// slowestPace is the time of an exchange from which on deliveries are not held back.
+const slowestPace = piecesShare * workInFlight * timeOfPush
+
+// note notes the time of an exchange. One that took very long, because a server or process was stopped, counts little.
+func (p *pace) note(took time.Duration) {
+	before := p.took.Load()
+	p.took.Store(before + (int64(min(took, 2*slowestPace))-before)/8) // concurrent exchanges may overwrite each other
+}
+
+// work returns how much work may be in flight.
+func (p *pace) work() int {
+	return min(max(int(time.Duration(p.took.Load())/(piecesShare*timeOfPush)), shortPieceWork), workInFlight)
 }
 
 // endPiece lets the next piece of a master begin. Beside operations, that is after a rest for the pieces of other processes: together they have about
@@ -115,9 +145,9 @@ func (b *pieceByPiece) doPiece(ctx context.Context, master *redis.Client, piece 
 func (db *DB) endPiece(master *redis.Client, share, work int, took time.Duration) {
 	var rest time.Duration
 	if others := db.processes.deliver.Load(); others > 0 && db.BesideOperations() {
-		rest = db.rests.due(time.Duration(others*int64(min(work, pieceWork))) * restOfPush)
+		rest = db.rests.due(time.Duration(others*int64(min(work, pieceWork))) * timeOfPush)
 	}
-	db.processes.delivering.Add(int64(took+rest) * int64(share) / piecesInFlight)
+	db.processes.delivering.Add(int64(took+rest) * int64(share) / workInFlight)
 	if rest == 0 {
 		db.pieces.Release(master, share)
 		return
