@@ -159,6 +159,51 @@ func TestLag_NextPageShowsNewerPostsThatWereTrimmed(t *testing.T) {
 	})
 }
 
+// More late posts than a cursor names displace the newer ones below them, between two pages. These are on the next one.
+func TestLag_NextPageShowsPostsThatManyLateOnesDisplaced(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		e := newEngine(t, store.Options{URL: url, HomeCap: 20, Slack: 2})
+		reader, authors := e.ReaderApart(2)
+		list := e.CreateList(reader, authors...)
+		quick, slow := authors[0], authors[1]
+		release := e.HoldOutbox(slow)
+		e.Work(fanout.Options{})
+		e.DrainAllBut(e.Outbox.PartitionOfUser(slow)) // the list is filled
+		var late, newer []retwis.PostID
+		for range 2 * retwis.CursorReserve {
+			late = append(late, e.Post(slow, "late"))
+		}
+		time.Sleep(200 * time.Millisecond)
+		for range 5 {
+			newer = append(newer, e.Post(quick, "newer"))
+		}
+		e.DrainAllBut(e.Outbox.PartitionOfUser(slow))
+		release()
+		e.Drain()
+		timelines := []retwis.TimelineID{retwis.Home(reader), retwis.ListPosts(list)}
+		cursors := map[retwis.TimelineID]retwis.Cursor{}
+		for _, id := range timelines {
+			page, err := e.Timelines.Page(t.Context(), id, retwis.Page{First: 1})
+			if err != nil || len(page.Edges) != 1 || page.Edges[0].Post.ID != late[len(late)-1] {
+				t.Fatalf("%v begins with %v, want the last late post: %v", id, page.Edges, err)
+			}
+			cursors[id] = page.Edges[0].Cursor
+		}
+		for range 30 {
+			e.Post(quick, "afterwards")
+		}
+		e.Drain()
+		for _, id := range timelines {
+			next, _ := e.Walk(redistest.Rand(t), id, true, cursors[id])
+			next = slices.DeleteFunc(next, func(post retwis.PostID) bool { return post == late[len(late)-1] || post > newer[len(newer)-1] }) // which may come again
+			if want := append(enginetest.Newest(newer), enginetest.Newest(late[:len(late)-1])...); !slices.Equal(next, want) {
+				t.Errorf("%v: after the first late post, pages show %v, want %v", id, next, want)
+			}
+		}
+	})
+}
+
 // Late posts displace newer entries from a home: the reader's own post, which no fan-out delivers, and one of a quick author. Pages show
 // both, although an outbox still holds older posts.
 func TestLag_ShowsDisplacedPostsWhileOthersLag(t *testing.T) {

@@ -24,6 +24,8 @@ type listRange struct {
 	related []retwis.Relation  // of each of entries: the relation of the reader to its post, if the request asks for it
 	bottom  bool               // whether the range includes [rdb.ListComplete]
 
+	displaced retwis.PostID // of a whole list: the greatest id that was trimmed below a late entry; or 0
+
 	above  aboveMarker   // if it was asked for
 	reader retwis.UserID // the owner of a home or list
 }
@@ -123,7 +125,7 @@ func homeOwner(id retwis.TimelineID) string {
 }
 
 func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
-	if len(reply) != 17 {
+	if len(reply) != 18 {
 		return listRange{}, fmt.Errorf("%d fields", len(reply))
 	}
 	at, err := parsePosition(id, rdb.Text(reply[0]), rdb.Text(reply[1]))
@@ -134,7 +136,7 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 		return listRange{}, err
 	}
 	size, _ := reply[4].(int64)
-	got := listRange{at: at, last: rdb.Text(reply[3]), found: size >= 0}
+	got := listRange{at: at, last: rdb.Text(reply[3]), found: size >= 0, displaced: retwis.PostID(rdb.Number(reply[16]))}
 	if got.above.marker, err = parseMarker(rdb.Text(reply[7])); err != nil {
 		return listRange{}, err
 	}

@@ -155,6 +155,9 @@ func (w *listWalk) afterLostEntry(ctx context.Context) (*tailWalk, error) {
 		for _, next := range w.from.Older { // which are newer if their authors lagged less
 			t.bound = max(t.bound, next.ID+1)
 		}
+		if !deep { // late entries may have displaced newer ones that were below this one; others come again
+			t.bound = max(t.bound, t.displaced+1)
+		}
 		return t, nil
 	}
 	inDeep := index == len(t.list) && !t.whole
@@ -187,6 +190,7 @@ func (w *listWalk) snapshot(ctx context.Context) (*tailWalk, error) {
 		whole:     all.bottom || all.last == "",
 		deep:      w.id.FannedOut() && !all.bottom && all.last != "",
 		newestOwn: newestOwn,
+		displaced: all.displaced,
 		origins:   origins{},
 	}
 	t.hold(all.entries)
@@ -227,6 +231,7 @@ type tailWalk struct {
 	held      map[retwis.PostID]bool              // leading ids of the list: skipped among the older posts
 	newest    retwis.PostID                       // the highest leading id of the list, 0 if it is empty
 	newestOwn retwis.PostID                       // of a home: the leading id of its owner's last post or repost, read before the list; 0 if there is none
+	displaced retwis.PostID                       // the greatest id that the list lost below a late entry
 	whole     bool                                // the list holds the oldest post
 	deep      bool                                // there may be older posts
 	climb     bool                                // the walk is among older posts and goes to newer ones, then to the list

@@ -6,21 +6,50 @@ local function is_mark(entry)
   return entry == '0' or entry == 'b'
 end
 
+-- Entries of several authors whose order of arrival differs from that of their creation by more milliseconds arrived late.
+local LATE = 100
+
+-- note_displaced stores the greatest id that was trimmed below a late entry, which is older, in the field 'displaced' of a hash. A page that ended at the
+-- late one continues there: by ids alone, it would skip the newer ones. The entries are those that are trimmed, and the one above.
+local function note_displaced(hash, entries)
+  local greatest
+  for i = 2, #entries do
+    local entry = entries[i]
+    if not is_mark(entry) and below(entries[i - 1], entry) and (not greatest or below(greatest, entry))
+      and instant_of(entry) - instant_of(entries[i - 1]) > LATE then
+      greatest = leading(entry)
+    end
+  end
+  if greatest then
+    local stored = redis.call('HGET', hash, 'displaced')
+    if not stored or below(stored, greatest) then
+      redis.call('HSET', hash, 'displaced', greatest)
+    end
+  end
+end
+
 -- trim removes the entries below the cap. It keeps the mark of a list that is being built, because the
--- build has not added its posts yet.
-local function trim(list, cap)
-  local last = redis.call('LINDEX', list, -1)
+-- build has not added its posts yet. hash is that of the epoch of a home or list, if the epoch does not rise.
+local function trim(list, cap, hash)
+  local last
+  if hash then
+    local entries = redis.call('LRANGE', list, cap - 1, -1)
+    note_displaced(hash, entries)
+    last = entries[#entries]
+  else
+    last = redis.call('LINDEX', list, -1)
+  end
   redis.call('LTRIM', list, 0, cap - 1)
   if last == 'b' then
     redis.call('RPUSH', list, 'b')
   end
 end
 
--- push adds a post on top of a list if the list exists, and reports whether it does.
-local function push(list, post, cap, slack)
+-- push adds a post on top of a list if the list exists, and reports whether it does. hash is that of the epoch of a home or list.
+local function push(list, post, cap, slack, hash)
   local length = redis.call('LPUSHX', list, post)
   if length > cap + slack then
-    trim(list, cap)
+    trim(list, cap, hash)
   end
   return length > 0
 end

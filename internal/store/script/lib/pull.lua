@@ -56,7 +56,7 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
         end
       elseif not redis.call('LPOS', home, post) and (below(ends, post) or holds_older(home, post)) then
         local before = head(home)
-        push(home, post, cap, slack)
+        push(home, post, cap, slack, account)
         announce(post, before)
       end
     end
@@ -110,7 +110,7 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
   end
   for i = #posts, 1, -1 do
     local before = head(home)
-    push(home, posts[i], cap, slack)
+    push(home, posts[i], cap, slack, account)
     announce(posts[i], before)
   end
 end

@@ -70,7 +70,7 @@ if not search and next(merged) == nil and (not watched_any or #element <= ID_DIG
   for i = 1, count do
     local list = prefix .. found[i] .. suffix
     local before = online[i] == 1 and head(list)
-    if push(list, element, cap, slack) then
+    if push(list, element, cap, slack, ARGV[14] .. found[i]) then
       pushed = pushed + 1
     end
     if before then
@@ -122,7 +122,7 @@ else
       if before and reposts then
         searched = searched + 4 -- may_repeat takes four times as long as LPOS
       end
-      if push(list, element, cap, slack) then
+      if push(list, element, cap, slack, ARGV[14] .. found[i]) then
         pushed = pushed + 1
       end
       local is_hidden = before and has_context and hider_of(found[i])

@@ -7,6 +7,7 @@
 -- ARGV   1 entry   2 element   3 cap   4 slack   5 PUBLISH or SPUBLISH   6 channel prefix
 --        7 field of the progress   8 name of the timeline   9 whether to search the list, 1 or 0
 -- Reply  { 'done', lists that the element was pushed to }
+--@include ids
 --@include progress
 --@include list
 --@include publish

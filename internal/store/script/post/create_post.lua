@@ -77,7 +77,7 @@ local profile_head = head(KEYS[2])
 local before = { [home] = head(KEYS[3]), [profile] = profile_head, [with_replies] = profile_head }
 local slack = tonumber(ARGV[7])
 add_to_profile(KEYS[1], KEYS[2], KEYS[10], element, tonumber(ARGV[5]), slack)
-push(KEYS[3], element, tonumber(ARGV[6]), slack)
+push(KEYS[3], element, tonumber(ARGV[6]), slack, KEYS[1])
 enqueue(KEYS[4], entry, ARGV[20])
 
 -- announce publishes the post to the watched ones among some timelines.

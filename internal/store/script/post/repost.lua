@@ -42,7 +42,7 @@ local profile_head = head(KEYS[2])
 local before = { [home] = head(KEYS[3]), [profile] = profile_head, [with_replies] = profile_head }
 local slack = tonumber(ARGV[6])
 add_to_profile(KEYS[1], KEYS[2], KEYS[9], element, tonumber(ARGV[4]), slack)
-push(KEYS[3], element, tonumber(ARGV[5]), slack)
+push(KEYS[3], element, tonumber(ARGV[5]), slack, KEYS[1])
 local entry = { 'kind', 'post', 'author', user, 'post', repost, 'reposted', post }
 if ARGV[11] ~= '' then
   entry[#entry + 1], entry[#entry + 2] = 'trace', ARGV[11]

@@ -14,7 +14,8 @@
 --        changes since the position as of lib/changes.lua, marker or '', unread entries,
 --        indexes of the unread entries that the timeline does not show, indexes of the entries that it does not show, owner of a list
 --        or '', indexes of the entries whose posts the reader likes, same posts as of lib/repeats.lua for the unread entries, and for
---        the entries, indexes of the entries whose posts the reader has reposted, rows visited }
+--        the entries, indexes of the entries whose posts the reader has reposted,
+--        for all: greatest id that was trimmed below a late entry, or '', rows visited }
 --
 -- If the list does not hold the entry, the range begins or ends at the first of those below it that the
 -- list still holds.
@@ -122,4 +123,5 @@ return counted({
   same_posts(KEYS[1], 0, unread, is_hidden),
   same_posts(KEYS[1], math.max(from, 0), entries, is_hidden),
   reposted,
+  mode == 'all' and redis.call('HGET', KEYS[2], 'displaced') or '',
 })
