@@ -132,16 +132,23 @@ func TestReadyHeads_AccountDeletionsWaitForDeliveries(t *testing.T) {
 			}
 		}
 		expect("at first", all)
-		w.held.Add(manyHeld / 2)
-		expect("while many entries wait", posts)
+		r.waiting.deletions.Add(manyDeletions)
+		expect("while many deletions wait", posts)
 		if due := r.untilDue(); due > stepPause {
 			t.Errorf("the deletion is tried again after %v, want %v at most", due, stepPause)
 		}
-		w.held.Add(-manyHeld / 2)
+		r.waiting.deletions.Add(-manyDeletions)
 		expect("afterwards", all)
-		w.steps.Add(1)
+		w.held.Add(maxHeld / 2)
+		expect("as the oldest entry, behind which none can be trimmed", all)
+		r.entries[0], r.entries[1] = r.entries[1], r.entries[0]
+		expect("behind another entry", posts)
+		r.complete(r.entries[0])
+		expect("as the oldest entry that is left", all)
+		w.held.Add(-maxHeld / 2)
+		w.waiting.steps.Add(1)
 		expect("beside the step of another deletion", posts)
-		w.steps.Add(-1)
+		w.waiting.steps.Add(-1)
 		expect("after it", all)
 	})
 }

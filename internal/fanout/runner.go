@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"retwis/internal/outbox"
@@ -13,7 +14,8 @@ import (
 const (
 	window         = 1000                   // entries of an outbox in memory, at least
 	maxHeld        = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
-	manyHeld       = maxHeld / 5            // above which a worker is behind: it needs up to ten seconds for them
+	manyWaiting    = maxHeld / 5            // unfinished ones above which a worker is behind: it needs up to ten seconds for them
+	manyDeletions  = manyWaiting / 2        // of those, deletions of posts above which no step of an account deletion begins
 	readsAhead     = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
 	maxCalls       = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
 	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
@@ -105,6 +107,9 @@ func (r *runner) run(ctx context.Context) {
 		}
 		for _, w := range r.entries {
 			w.endSpan()
+			if !w.done {
+				r.waiting.add(w, -1)
+			}
 		}
 		r.held.Add(-int64(len(r.entries)))
 	}()
@@ -240,7 +245,7 @@ func (r *runner) readyHeads() []*workItem {
 		switch {
 		case head.isDeletion():
 			head.notBefore = later(head.notBefore, restEnd)
-		case head.Kind == outbox.KindDeleteAccount && !r.mayDeletePosts():
+		case head.Kind == outbox.KindDeleteAccount && !r.mayDeletePosts(head):
 			head.notBefore = later(head.notBefore, now.Add(stepPause))
 		}
 		if !head.running && !head.notBefore.After(now) {
@@ -249,6 +254,17 @@ func (r *runner) readyHeads() []*workItem {
 	}
 	r.turns.sort(ready)
 	return ready
+}
+
+// mayDeletePosts reports whether a step of an account deletion may begin. Each adds entries for the posts that it deletes, and hundreds of accounts may be
+// deleted at once. Posts of others would wait behind tens of thousands of these entries in their outboxes, before the worker reads them. While many entries
+// are in memory, only the oldest of an outbox goes on, because those behind it cannot be trimmed.
+func (r *runner) mayDeletePosts(step *workItem) bool {
+	if r.waiting.steps.Load() > 0 || r.waiting.deletions.Load() >= manyDeletions {
+		return false
+	}
+	oldest := slices.IndexFunc(r.entries, func(w *workItem) bool { return !w.done })
+	return r.held.Load() < maxHeld/2 || r.entries[oldest] == step
 }
 
 // fail records a failure and schedules a retry. An entry that scripts reject maxTries times
@@ -282,6 +298,7 @@ func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 // complete marks an entry as done.
 func (r *runner) complete(w *workItem) {
 	w.done = true
+	r.waiting.add(w, -1)
 	w.endSpan()
 	r.counts.entries.Add(1)
 }

@@ -104,8 +104,8 @@ func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error
 		}
 		return true, nil
 	case outbox.KindDeleteAccount:
-		r.steps.Add(1)
-		defer r.steps.Add(-1)
+		r.waiting.steps.Add(1)
+		defer r.waiting.steps.Add(-1)
 		return true, r.store.DeleteAccountStep(ctx, w.User, w.Step)
 	case outbox.KindDetach:
 		return true, r.detachFollowers(ctx, w)

@@ -153,7 +153,7 @@ type Worker struct {
 	log     *slog.Logger
 	counts  counts
 	held    atomic.Int64 // entries of all outboxes in memory
-	steps   atomic.Int64 // steps of account deletions that run
+	waiting waiting
 	turns   *turns
 	trims   trimRests
 
@@ -172,11 +172,21 @@ func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 }
 
 // Behind reports whether so many entries wait that those who cause more have to slow down.
-func (w *Worker) Behind() bool { return w.held.Load() > manyHeld }
+func (w *Worker) Behind() bool { return w.waiting.entries.Load() > manyWaiting }
 
-// mayDeletePosts reports whether a step of an account deletion may begin. Each adds entries for the posts that it deletes, and hundreds of accounts may be
-// deleted at once. Posts of others would wait behind tens of thousands of these entries in their outboxes, before the worker reads them.
-func (w *Worker) mayDeletePosts() bool { return w.steps.Load() == 0 && w.held.Load() < manyHeld/2 }
+// waiting counts what the worker has read and not finished.
+type waiting struct {
+	entries   atomic.Int64
+	deletions atomic.Int64 // of posts
+	steps     atomic.Int64 // of account deletions that run
+}
+
+func (c *waiting) add(w *workItem, n int64) {
+	c.entries.Add(n)
+	if w.isDeletion() {
+		c.deletions.Add(n)
+	}
+}
 
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that
 // serves an outbox continues its unfinished entries.
