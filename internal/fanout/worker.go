@@ -21,7 +21,7 @@
 //  1. A goroutine reads the entries in order. It waits until a replica has them: a failover
 //     must not lose a post that was delivered. The runner queues each entry under its ordering
 //     key. Entries with the same key are processed in order; other entries are independent.
-//  2. A round makes up to 8 delivery calls, and beside operations no more than fit in one short pipeline, for the entries at the heads of the queues, in short
+//  2. A round makes up to 8 delivery calls, and beside operations no more than may be in flight at once, for the entries at the heads of the queues, in short
 //     pipelines between which Redis serves other connections. The users who were served least
 //     recently come first. Each entry first has a bounded share of the round, and large authors
 //     use the rest, so that a large author does not delay small ones. This is round-robin
