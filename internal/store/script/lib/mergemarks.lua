@@ -45,10 +45,13 @@ end
 -- A hash of progress with more fields is searched for those of finished entries only if many of them are.
 local FEW_FIELDS = 128
 
+-- One call searches about as many fields, which takes a millisecond. Finished entries may be tens of thousands behind one that is not.
+local SEARCHED_FIELDS = 1000
+
 -- advance moves the watermark of an outbox in this partition up to an entry. It deletes the merge marks that are no longer needed, the progress of
 -- the entries up to there, and the ordering fields that name one of them. A field that the watermark has passed has no effect. Thousands of later
--- entries may have some, so it searches for such fields only once a quarter of them is finished, of which the caller says how many it knows of. It
--- never moves the watermark back.
+-- entries may have some, so it searches for such fields only once a quarter of them is finished, of which the caller says how many it knows of; the next
+-- calls go on with the search. It never moves the watermark back.
 local function advance(progress, marks, older_marks, entry, finished_fields)
   local watermark = redis.call('HGET', progress, 'watermark')
   if watermark and up_to(entry, watermark) then
@@ -56,20 +59,26 @@ local function advance(progress, marks, older_marks, entry, finished_fields)
   end
   redis.call('HSET', progress, 'watermark', entry)
   drop_merge_marks(marks, older_marks, entry)
-  local size = redis.call('HLEN', progress)
-  if size > FEW_FIELDS and redis.call('HINCRBY', progress, 'finished', finished_fields) < size / 4 then
+  local size, searched_to = redis.call('HLEN', progress), redis.call('HGET', progress, 'searched_to')
+  local finished = size > FEW_FIELDS and redis.call('HINCRBY', progress, 'finished', finished_fields)
+  if finished and not searched_to and finished < size / 4 then
     return
   end
-  local finished = { 'finished' }
-  local fields = redis.call('HGETALL', progress)
+  local found = redis.call('HSCAN', progress, searched_to or '0', 'COUNT', SEARCHED_FIELDS)
+  local fields, passed = found[2], {}
+  if found[1] == '0' then
+    passed = { 'finished', 'searched_to' }
+  else
+    redis.call('HSET', progress, 'searched_to', found[1])
+  end
   for i = 1, #fields, 2 do
     local at = string.match(fields[i], '^a%l%d+$') and fields[i + 1] or string.match(fields[i], '^%d+%-%d+')
     if at and up_to(at, entry) then
-      finished[#finished + 1] = fields[i]
+      passed[#passed + 1] = fields[i]
     end
   end
-  for from = 1, #finished, 500 do
-    redis.call('HDEL', progress, unpack(finished, from, math.min(from + 499, #finished)))
+  for from = 1, #passed, 500 do
+    redis.call('HDEL', progress, unpack(passed, from, math.min(from + 499, #passed)))
   end
 end
 
