@@ -417,7 +417,8 @@ func (s scope) InterceptRootField(ctx context.Context, next graphql.RootResolver
 const viewerDependent = "viewerDependent"
 
 // RenderGroup returns a key that is equal for subscriptions that render every event to the same bytes for the same
-// viewer, and whether the bytes may differ between viewers. The key is empty for operations whose normal form is too long.
-func (e *Executor) RenderGroup(op *graphql.OperationContext) (key string, ofViewer bool) {
+// viewer, the size of what such a subscription keeps, and whether the bytes may differ between viewers. The key is empty for operations whose normal
+// form is too long.
+func (e *Executor) RenderGroup(op *graphql.OperationContext) (key string, size int, ofViewer bool) {
 	return exec.RenderGroup(e.schema, viewerDependent, op)
 }

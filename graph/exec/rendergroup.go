@@ -13,6 +13,9 @@ import (
 // document.
 const maxForm = 32 << 10
 
+// leastOfField is the size that a field of a normal form counts for at least, in bytes.
+const leastOfField = 64
+
 var errFormTooLong = errors.New("the normal form of the operation is too long")
 
 // RenderGroup returns a key that is equal for subscriptions that render every event to the same bytes for the same
@@ -21,16 +24,18 @@ var errFormTooLong = errors.New("the normal form of the operation is too long")
 //
 // The arguments of the root field are not part of the key: they decide which events reach a subscriber, not how these
 // look. The key also ignores white space, fragments, and the names of variables and of the operation.
-func RenderGroup(schema *ast.Schema, viewerDependent string, op *graphql.OperationContext) (key string, ofViewer bool) {
+//
+// The size is that of the normal form in bytes, of which each field has at least 64: the memory that the operation takes depends on both.
+func RenderGroup(schema *ast.Schema, viewerDependent string, op *graphql.OperationContext) (key string, size int, ofViewer bool) {
 	if op.Operation.Operation != ast.Subscription {
-		return "", false
+		return "", 0, false
 	}
 	f := form{schema: schema, viewerDependent: viewerDependent, variables: op.Variables}
 	if f.selections(op.Operation.SelectionSet, true) != nil || len(f.text) > maxForm {
-		return "", true
+		return "", 0, true
 	}
 	sum := sha256.Sum256(f.text)
-	return string(sum[:]), f.ofViewer
+	return string(sum[:]), max(len(f.text), f.fields*leastOfField), f.ofViewer
 }
 
 // form is the normal form of an operation: variables replaced by their values, fragments expanded.
@@ -39,6 +44,7 @@ type form struct {
 	viewerDependent string
 	variables       map[string]any
 	text            []byte
+	fields          int
 	ofViewer        bool
 }
 
@@ -68,6 +74,7 @@ func (f *form) selections(set ast.SelectionSet, root bool) error {
 
 // field writes a field, those of the root without their arguments.
 func (f *form) field(field *ast.Field, root bool) error {
+	f.fields++
 	f.text = append(f.text, field.Alias...)
 	f.text = append(f.text, ':')
 	f.text = append(f.text, field.Name...)

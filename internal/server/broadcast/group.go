@@ -66,6 +66,7 @@ type groupKey struct {
 type group struct {
 	groups   *Groups
 	key      groupKey
+	size     int                           // of what it keeps: see [operation.Executor]
 	clients  map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
 	networks map[netip.Prefix]groupNetwork // of the members; guarded by groups.mu
 	limits   atomic.Bool                   // some client had no budget left
@@ -113,7 +114,7 @@ func (g *Groups) Deliveries() int64 { return g.counts.deliveries.Load() }
 // Join makes m the subscription of a client, which sends its events to a recipient: a member of the group of its operation. It is
 // called once, before the subscription starts. It fails if the client has subscriptions with too many different selections.
 func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) error {
-	shared, perViewer, err := g.runner.RenderGroup(g.ctx, op)
+	shared, size, perViewer, err := g.runner.RenderGroup(g.ctx, op)
 	if err != nil {
 		return err
 	}
@@ -131,11 +132,11 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 		key.client = client.Key()
 		found = g.byKey[key]
 	}
-	if !g.keep(key, found, client) {
+	if !g.keep(size, found, client) {
 		return errTooManyGroups
 	}
 	if found == nil {
-		found = &group{groups: g, key: key, op: op, clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
+		found = &group{groups: g, key: key, size: size, op: op, clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
 		g.byKey[key] = found
 		queues := 1
 		if key.viewer == 0 && key.client == (ratelimit.Key{}) {
@@ -171,17 +172,17 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	return nil
 }
 
-// keep counts a group, nil for a new one, for a client and its network unless they have members there. It reports false if that is too much.
-func (g *Groups) keep(key groupKey, found *group, client ratelimit.Client) bool {
-	network, bytes := ratelimit.NetworkOf(client.Address), len(key.operation)
+// keep counts a group of a size, nil for a new one, for a client and its network unless they have members there. It reports false if that is too much.
+func (g *Groups) keep(size int, found *group, client ratelimit.Client) bool {
+	network := ratelimit.NetworkOf(client.Address)
 	newClient := found == nil || found.clients[client.Key()].members == 0
 	newNetwork := client.Address.IsValid() && (found == nil || found.networks[network].members == 0)
-	if newClient && !g.ofClient.add(client.Key(), bytes, kept{groupsOfClient, bytesOfClient}) {
+	if newClient && !g.ofClient.add(client.Key(), size, kept{groupsOfClient, sizeOfClient}) {
 		return false
 	}
-	if newNetwork && !g.ofNetwork.add(network, bytes, kept{groupsOfNetwork, bytesOfNetwork}) {
+	if newNetwork && !g.ofNetwork.add(network, size, kept{groupsOfNetwork, sizeOfNetwork}) {
 		if newClient {
-			g.ofClient.remove(client.Key(), bytes)
+			g.ofClient.remove(client.Key(), size)
 		}
 		return false
 	}
@@ -197,14 +198,14 @@ func (g *group) leave(client ratelimit.Client) {
 		of.members--
 		g.networks[network] = of
 	} else if delete(g.networks, network); client.Address.IsValid() {
-		g.groups.ofNetwork.remove(network, len(g.key.operation))
+		g.groups.ofNetwork.remove(network, g.size)
 	}
 	if c := g.clients[key]; c.members > 1 {
 		c.members--
 		g.clients[key] = c
 		return
 	}
-	g.groups.ofClient.remove(key, len(g.key.operation))
+	g.groups.ofClient.remove(key, g.size)
 	if delete(g.clients, key); len(g.clients) == 0 {
 		delete(g.groups.byKey, g.key)
 	}

@@ -71,8 +71,8 @@ func (c *counting) RenderFor(
 }
 
 // RenderGroup implements [operation.Executor].
-func (*counting) RenderGroup(op *graphql.OperationContext) (key string, perViewer bool) {
-	return op.RawQuery, false
+func (*counting) RenderGroup(op *graphql.OperationContext) (key string, size int, perViewer bool) {
+	return op.RawQuery[max(0, len(op.RawQuery)-32):], len(op.RawQuery), false
 }
 
 func newTestGroups(ctx context.Context) (*Groups, *counting) {
@@ -287,20 +287,20 @@ func TestGroups_KeepABoundedTextPerClientAndNetwork(t *testing.T) {
 			}
 			return err
 		}
-		perClient, perNetwork := bytesOfClient/length, bytesOfNetwork/length
+		perClient, perNetwork := sizeOfClient/length, sizeOfNetwork/length
 		for i := range perNetwork {
 			if err := add(i, client(1+i/perClient, attacker)); err != nil {
 				t.Fatalf("group %d of the network: %v", i, err)
 			}
 			if i == perClient-1 {
 				if err := add(perNetwork, client(1, neighbour)); !errors.Is(err, errRateLimited) {
-					t.Errorf("a client that keeps %d bytes has one more group: %v", bytesOfClient, err)
+					t.Errorf("a client that keeps %d bytes has one more group: %v", sizeOfClient, err)
 				}
 			}
 		}
 		late := client(1000, attacker)
 		if err := add(perNetwork, late); !errors.Is(err, errRateLimited) {
-			t.Errorf("a network that keeps %d bytes has one more group: %v", bytesOfNetwork, err)
+			t.Errorf("a network that keeps %d bytes has one more group: %v", sizeOfNetwork, err)
 		}
 		if err := add(0, late); err != nil {
 			t.Errorf("a group that exists: %v", err)

@@ -205,14 +205,14 @@ func (r *Runner) Render(
 }
 
 // RenderGroup is [Executor.RenderGroup]. It fails if that panics.
-func (r *Runner) RenderGroup(ctx context.Context, op *graphql.OperationContext) (key string, perViewer bool, err error) {
+func (r *Runner) RenderGroup(ctx context.Context, op *graphql.OperationContext) (key string, size int, perViewer bool, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = r.Panicked(ctx, "compare a subscription", value).Errors[0]
 		}
 	}()
-	key, perViewer = r.Executor.RenderGroup(op)
-	return key, perViewer, nil
+	key, size, perViewer = r.Executor.RenderGroup(op)
+	return key, size, perViewer, nil
 }
 
 // Failed returns the response for a subscription whose source ended it with an error.

@@ -196,11 +196,11 @@ func (e *backendExecutor) RenderFor(
 }
 
 // RenderGroup implements [operation.Executor].
-func (*backendExecutor) RenderGroup(op *graphql.OperationContext) (key string, perViewer bool) {
+func (*backendExecutor) RenderGroup(op *graphql.OperationContext) (key string, size int, perViewer bool) {
 	if strings.Contains(op.RawQuery, "panics") {
 		panic("out of cheese")
 	}
-	return op.RawQuery, strings.Contains(op.RawQuery, "mine")
+	return op.RawQuery, len(op.RawQuery), strings.Contains(op.RawQuery, "mine")
 }
 
 func subscribed(op *graphql.OperationContext) graphql.CollectedField {
