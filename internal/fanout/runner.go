@@ -263,8 +263,11 @@ func (r *runner) mayDeletePosts(step *workItem) bool {
 	if r.waiting.steps.Load() > 0 || r.waiting.deletions.Load() >= manyDeletions {
 		return false
 	}
+	if r.held.Load() < maxHeld/2 {
+		return true
+	}
 	oldest := slices.IndexFunc(r.entries, func(w *workItem) bool { return !w.done })
-	return r.held.Load() < maxHeld/2 || r.entries[oldest] == step
+	return r.entries[oldest] == step
 }
 
 // fail records a failure and schedules a retry. An entry that scripts reject maxTries times

@@ -102,14 +102,15 @@ func (b *pieceByPiece) doPiece(ctx context.Context, master *redis.Client, piece 
 	share := max(work*workInFlight/atOnce, 1)
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)
 	defer cancel()
-	if b.db.pieces.Acquire(waiting, master, share) == nil {
-		start := time.Now()
-		defer func() { b.db.endPiece(master, min(share, workInFlight), work, time.Since(start)) }()
-	}
+	counts := b.db.pieces.Acquire(waiting, master, share) == nil
 	sent := time.Now()
 	b.db.doGroup(ctx, b.calls, piece, b.results)
+	took := time.Since(sent)
 	if b.results[piece[0]].Err() == nil {
-		b.db.pace.note(time.Since(sent))
+		b.db.pace.note(took)
+	}
+	if counts {
+		b.db.endPiece(master, min(share, workInFlight), work, took)
 	}
 }
 
