@@ -150,5 +150,10 @@ func TestReadyHeads_AccountDeletionsWaitForDeliveries(t *testing.T) {
 		expect("beside the step of another deletion", posts)
 		w.waiting.steps.Add(-1)
 		expect("after it", all)
+		r.admit([]outbox.Entry{{ID: "1-3", Kind: outbox.KindDelete, Author: 1}})
+		expect("beside the deletion of a post of the step before", []outbox.Kind{outbox.KindDelete, outbox.KindPost})
+		r.complete(r.entries[2])
+		r.dequeueDone()
+		expect("after that", []outbox.Kind{outbox.KindDeleteAccount})
 	})
 }

@@ -257,10 +257,10 @@ func (r *runner) readyHeads() []*workItem {
 }
 
 // mayDeletePosts reports whether a step of an account deletion may begin. Each adds entries for the posts that it deletes, and hundreds of accounts may be
-// deleted at once. Posts of others would wait behind tens of thousands of these entries in their outboxes, before the worker reads them. While many entries
-// are in memory, only the oldest of an outbox goes on, because those behind it cannot be trimmed.
+// deleted at once. Posts of others would wait behind tens of thousands of these entries in their outboxes, before the worker reads them. So a step waits for
+// the entries of the one before. While many entries are in memory, only the oldest of an outbox goes on, because those behind it cannot be trimmed.
 func (r *runner) mayDeletePosts(step *workItem) bool {
-	if r.waiting.steps.Load() > 0 || r.waiting.deletions.Load() >= manyDeletions {
+	if len(r.queues[orderingKey{author: step.User}]) > 0 || r.waiting.steps.Load() > 0 || r.waiting.deletions.Load() >= manyDeletions {
 		return false
 	}
 	if r.held.Load() < maxHeld/2 {

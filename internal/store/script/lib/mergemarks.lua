@@ -71,9 +71,12 @@ local function advance(progress, marks, older_marks, entry, finished_fields)
   else
     redis.call('HSET', progress, 'searched_to', found[1])
   end
+  local entry_ms, entry_seq = stream_id(entry)
   for i = 1, #fields, 2 do
-    local at = string.match(fields[i], '^a%l%d+$') and fields[i + 1] or string.match(fields[i], '^%d+%-%d+')
-    if at and up_to(at, entry) then
+    local of_author = string.sub(fields[i], 1, 1) == 'a'
+    local ms, seq = string.match(of_author and fields[i + 1] or fields[i], '^(%d+)-(%d+)')
+    ms = tonumber(ms)
+    if ms and (ms < entry_ms or ms == entry_ms and tonumber(seq) <= entry_seq) then
       passed[#passed + 1] = fields[i]
     end
   end
