@@ -19,9 +19,9 @@ func groupOf(t *testing.T, query string, variables map[string]any) (key string, 
 // Attack: 17 600 selections of 46 short fields took 75 bytes of memory for a byte of their text, and bounds counted 32 bytes for each.
 func TestRenderGroup_SizeIsThatOfTextAndFields(t *testing.T) {
 	t.Parallel()
-	size := func(query string, variables map[string]any) int {
+	size := func(query string) int {
 		l := newLibrary(Hooks{})
-		_, op := l.operation(t, query, variables)
+		_, op := l.operation(t, query, nil)
 		_, size, _ := RenderGroup(l.ast, "perReader", op)
 		return size
 	}
@@ -30,11 +30,11 @@ func TestRenderGroup_SizeIsThatOfTextAndFields(t *testing.T) {
 	for i := range fields {
 		fmt.Fprintf(&short, " a%d: title", i)
 	}
-	if got, want := size(`subscription { events {`+short.String()+` } }`, nil), (1+fields)*leastOfField; got != want {
+	if got, want := size(`subscription { events {`+short.String()+` } }`), (1+fields)*leastOfField; got != want {
 		t.Errorf("%d short fields have the size %d, want %d", fields, got, want)
 	}
 	alias := strings.Repeat("a", length)
-	if got := size(`subscription { events { ...f } } fragment f on Item { `+alias+`: title }`, nil); got < length || got > length+100 {
+	if got := size(`subscription { events { ...f } } fragment f on Item { ` + alias + `: title }`); got < length || got > length+100 {
 		t.Errorf("a field of %d bytes has the size %d", length, got)
 	}
 }

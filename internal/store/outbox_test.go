@@ -86,27 +86,41 @@ func TestLeases_EndWhenTheClockGoesBack(t *testing.T) {
 	}
 }
 
-// Attack: 20 000 finished entries waited behind steps of account deletions, and each advance of the watermark searched the progress of all: 30 to 246 ms in
-// each partition, in rows that stopped everybody.
-func TestAdvanceWatermark_SearchesInSteps(t *testing.T) {
-	t.Parallel()
-	s := open(t, Options{URL: redistest.Server(t).URL()})
-	const outboxID, partition, entries, step = 1, 2, 20_000, 500
-	progress := s.db.Partition(partition).Progress(outboxID)
+// openWithProgress opens a store in which entries of an outbox, with the ids 1-0 and so on, have been delivered to a partition. It also returns the key
+// of their progress, and a function that advances the watermark there up to an entry, past some deliveries.
+func openWithProgress(t *testing.T, entries int) (s *Store, progress string, advance func(upTo, targets int)) {
+	t.Helper()
+	s = open(t, Options{URL: redistest.Server(t).URL()})
+	const outboxID, partition = 1, 2
+	progress = s.db.Partition(partition).Progress(outboxID)
 	var fields []any
 	for n := 1; n <= entries; n++ {
 		fields = append(fields, fmt.Sprintf("%d-0:h", n), "done")
 	}
-	fields = append(fields, "ah1", "1-0", "ah2", fmt.Sprintf("%d-0", entries))
 	if err := s.db.Client.HSet(t.Context(), progress, fields...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return s, progress, func(upTo, targets int) {
+		t.Helper()
+		if err := s.Outbox.AdvanceWatermark(t.Context(), outboxID, fmt.Sprintf("%d-0", upTo), map[int]int{partition: targets}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Attack: 20 000 finished entries waited behind steps of account deletions, and each advance of the watermark searched the progress of all: 30 to 246 ms in
+// each partition, in rows that stopped everybody.
+func TestAdvanceWatermark_SearchesInSteps(t *testing.T) {
+	t.Parallel()
+	const entries, step = 20_000, 500
+	s, progress, advanceTo := openWithProgress(t, entries)
+	if err := s.db.Client.HSet(t.Context(), progress, "ah1", "1-0", "ah2", fmt.Sprintf("%d-0", entries)).Err(); err != nil {
 		t.Fatal(err)
 	}
 	left := s.db.Client.HLen(t.Context(), progress).Val()
 	advance := func(upTo int) {
 		t.Helper()
-		if err := s.Outbox.AdvanceWatermark(t.Context(), outboxID, fmt.Sprintf("%d-0", upTo), map[int]int{partition: step}); err != nil {
-			t.Fatal(err)
-		}
+		advanceTo(upTo, step)
 		before := left
 		left = s.db.Client.HLen(t.Context(), progress).Val()
 		if most := int64(5 * step); before-left > most {
@@ -131,21 +145,11 @@ func TestAdvanceWatermark_SearchesInSteps(t *testing.T) {
 // in each partition, several times a second.
 func TestAdvanceWatermark_SearchesLittle(t *testing.T) {
 	t.Parallel()
-	s := open(t, Options{URL: redistest.Server(t).URL()})
-	const outboxID, partition, finished, unfinished = 1, 2, 300, 300
-	progress := s.db.Partition(partition).Progress(outboxID)
-	var fields []any
-	for n := 1; n <= finished+unfinished; n++ {
-		fields = append(fields, fmt.Sprintf("%d-0:h", n), "done")
-	}
-	if err := s.db.Client.HSet(t.Context(), progress, fields...).Err(); err != nil {
-		t.Fatal(err)
-	}
+	const finished, unfinished = 300, 300
+	s, progress, advanceTo := openWithProgress(t, finished+unfinished)
 	advance := func(upTo, targets int) int {
 		t.Helper()
-		if err := s.Outbox.AdvanceWatermark(t.Context(), outboxID, fmt.Sprintf("%d-0", upTo), map[int]int{partition: targets}); err != nil {
-			t.Fatal(err)
-		}
+		advanceTo(upTo, targets)
 		left := 0
 		for _, field := range s.db.Client.HKeys(t.Context(), progress).Val() {
 			if strings.HasSuffix(field, ":h") {

@@ -31,25 +31,22 @@ end
 -- trim removes the entries below the cap. It keeps the mark of a list that is being built, because the
 -- build has not added its posts yet. hash is that of the epoch of a home or list, if the epoch does not rise.
 local function trim(list, cap, hash)
-  local last
+  local entries = redis.call('LRANGE', list, cap - 1, -1)
   if hash then
-    local entries = redis.call('LRANGE', list, cap - 1, -1)
     note_displaced(hash, entries)
-    last = entries[#entries]
-  else
-    last = redis.call('LINDEX', list, -1)
   end
   redis.call('LTRIM', list, 0, cap - 1)
-  if last == 'b' then
+  if entries[#entries] == 'b' then
     redis.call('RPUSH', list, 'b')
   end
 end
 
--- push adds a post on top of a list if the list exists, and reports whether it does. hash is that of the epoch of a home or list.
-local function push(list, post, cap, slack, hash)
+-- push adds a post on top of a list if the list exists, and reports whether it does. hash is that of the epoch of a home or list. If its id is given
+-- apart, hash is the key without it: few of thousands of pushes need the key.
+local function push(list, post, cap, slack, hash, id)
   local length = redis.call('LPUSHX', list, post)
   if length > cap + slack then
-    trim(list, cap, hash)
+    trim(list, cap, id and hash .. id or hash)
   end
   return length > 0
 end

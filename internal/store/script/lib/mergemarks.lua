@@ -73,10 +73,8 @@ local function advance(progress, marks, older_marks, entry, finished_fields)
   end
   local entry_ms, entry_seq = stream_id(entry)
   for i = 1, #fields, 2 do
-    local of_author = string.sub(fields[i], 1, 1) == 'a'
-    local ms, seq = string.match(of_author and fields[i + 1] or fields[i], '^(%d+)-(%d+)')
-    ms = tonumber(ms)
-    if ms and (ms < entry_ms or ms == entry_ms and tonumber(seq) <= entry_seq) then
+    local at = string.match(fields[i], '^a%l%d+$') and fields[i + 1] or string.match(fields[i], '^%d+%-%d+')
+    if at and up_to_parts(at, entry_ms, entry_seq) then
       passed[#passed + 1] = fields[i]
     end
   end

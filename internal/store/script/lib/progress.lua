@@ -3,11 +3,15 @@ local function stream_id(id)
   return tonumber(ms), tonumber(seq)
 end
 
+-- up_to_parts reports whether stream id a is less than or equal to one of which the parts are known.
+local function up_to_parts(a, b_ms, b_seq)
+  local a_ms, a_seq = stream_id(a)
+  return a_ms < b_ms or (a_ms == b_ms and a_seq <= b_seq)
+end
+
 -- up_to reports whether stream id a is less than or equal to b.
 local function up_to(a, b)
-  local a_ms, a_seq = stream_id(a)
-  local b_ms, b_seq = stream_id(b)
-  return a_ms < b_ms or (a_ms == b_ms and a_seq <= b_seq)
+  return up_to_parts(a, stream_id(b))
 end
 
 -- order_field returns the field with the latest entry of an author whose delivery to homes ('h') or lists

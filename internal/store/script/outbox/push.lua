@@ -61,7 +61,7 @@ if count > 0 and (#mark_keys > 0 or watched_any) then
   online = watched_any and redis.call('SMISMEMBER', KEYS[3], unpack(readers)) or {}
 end
 
-local call, prefix, suffix = redis.call, ARGV[12], ARGV[13]
+local call, prefix, suffix, hash = redis.call, ARGV[12], ARGV[13], ARGV[14]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local names, heads, changed, hidden, hidden_heads = {}, {}, {}, {}, {}
 local pushed, served = 0, 0
@@ -70,7 +70,7 @@ if not search and next(merged) == nil and (not watched_any or #element <= ID_DIG
   for i = 1, count do
     local list = prefix .. found[i] .. suffix
     local before = online[i] == 1 and head(list)
-    if push(list, element, cap, slack, ARGV[14] .. found[i]) then
+    if push(list, element, cap, slack, hash, found[i]) then
       pushed = pushed + 1
     end
     if before then
@@ -112,7 +112,7 @@ else
     if merged[i] then
       if insert_post(list, element, cap, mark_keys[1], readers[i]) then
         pushed = pushed + 1
-        call('HINCRBY', ARGV[14] .. found[i], 'epoch', 1)
+        call('HINCRBY', hash .. found[i], 'epoch', 1)
         if online[i] == 1 then
           changed[#changed + 1] = readers[i]
         end
@@ -122,7 +122,7 @@ else
       if before and reposts then
         searched = searched + 4 -- may_repeat takes four times as long as LPOS
       end
-      if push(list, element, cap, slack, ARGV[14] .. found[i]) then
+      if push(list, element, cap, slack, hash, found[i]) then
         pushed = pushed + 1
       end
       local is_hidden = before and has_context and hider_of(found[i])
