@@ -13,7 +13,7 @@ import (
 // document.
 const maxForm = 32 << 10
 
-// leastOfField is the size that a field of a normal form counts for at least, in bytes.
+// leastOfField is the size that a field counts for at least, in bytes.
 const leastOfField = 64
 
 var errFormTooLong = errors.New("the normal form of the operation is too long")
@@ -25,17 +25,18 @@ var errFormTooLong = errors.New("the normal form of the operation is too long")
 // The arguments of the root field are not part of the key: they decide which events reach a subscriber, not how these
 // look. The key also ignores white space, fragments, and the names of variables and of the operation.
 //
-// The size is that of the normal form in bytes, of which each field has at least 64: the memory that the operation takes depends on both.
+// The size is that of the fields in the normal form in bytes, each of which has at least 64. A field of an interface counts for each type that
+// implements it, as it is planned for each. The memory that the operation takes is in proportion.
 func RenderGroup(schema *ast.Schema, viewerDependent string, op *graphql.OperationContext) (key string, size int, ofViewer bool) {
 	if op.Operation.Operation != ast.Subscription {
 		return "", 0, false
 	}
 	f := form{schema: schema, viewerDependent: viewerDependent, variables: op.Variables}
-	if f.selections(op.Operation.SelectionSet, true) != nil || len(f.text) > maxForm {
+	if f.selections(op.Operation.SelectionSet, 1, true) != nil || len(f.text) > maxForm {
 		return "", 0, true
 	}
 	sum := sha256.Sum256(f.text)
-	return string(sum[:]), max(len(f.text), f.fields*leastOfField), f.ofViewer
+	return string(sum[:]), f.size, f.ofViewer
 }
 
 // form is the normal form of an operation: variables replaced by their values, fragments expanded.
@@ -44,11 +45,12 @@ type form struct {
 	viewerDependent string
 	variables       map[string]any
 	text            []byte
-	fields          int
+	size            int
 	ofViewer        bool
 }
 
-func (f *form) selections(set ast.SelectionSet, root bool) error {
+// selections writes a set of selections, which is planned for so many types of object.
+func (f *form) selections(set ast.SelectionSet, types int, root bool) error {
 	f.text = append(f.text, '{')
 	for _, selection := range set {
 		if len(f.text) > maxForm {
@@ -57,12 +59,12 @@ func (f *form) selections(set ast.SelectionSet, root bool) error {
 		var err error
 		switch selection := selection.(type) {
 		case *ast.Field:
-			err = f.field(selection, root)
+			err = f.field(selection, types, root)
 		case *ast.InlineFragment:
-			err = f.fragment(selection.TypeCondition, selection.Directives, selection.SelectionSet, root)
+			err = f.fragment(selection.TypeCondition, selection.Directives, selection.SelectionSet, types, root)
 		case *ast.FragmentSpread:
 			definition := selection.Definition
-			err = f.fragment(definition.TypeCondition, selection.Directives, definition.SelectionSet, root)
+			err = f.fragment(definition.TypeCondition, selection.Directives, definition.SelectionSet, types, root)
 		}
 		if err != nil {
 			return err
@@ -73,8 +75,11 @@ func (f *form) selections(set ast.SelectionSet, root bool) error {
 }
 
 // field writes a field, those of the root without their arguments.
-func (f *form) field(field *ast.Field, root bool) error {
-	f.fields++
+func (f *form) field(field *ast.Field, types int, root bool) error {
+	if parent := field.ObjectDefinition; parent != nil && parent.IsAbstractType() {
+		types *= len(f.schema.PossibleTypes[parent.Name])
+	}
+	begin := len(f.text)
 	f.text = append(f.text, field.Alias...)
 	f.text = append(f.text, ':')
 	f.text = append(f.text, field.Name...)
@@ -89,20 +94,21 @@ func (f *form) field(field *ast.Field, root bool) error {
 	if err := f.directives(field.Directives); err != nil {
 		return err
 	}
+	f.size += types * max(len(f.text)-begin, leastOfField)
 	if len(field.SelectionSet) == 0 {
 		f.text = append(f.text, ' ')
 		return nil
 	}
-	return f.selections(field.SelectionSet, false)
+	return f.selections(field.SelectionSet, types, false)
 }
 
-func (f *form) fragment(on string, directives ast.DirectiveList, set ast.SelectionSet, root bool) error {
+func (f *form) fragment(on string, directives ast.DirectiveList, set ast.SelectionSet, types int, root bool) error {
 	f.text = append(f.text, "..."...)
 	f.text = append(f.text, on...)
 	if err := f.directives(directives); err != nil {
 		return err
 	}
-	return f.selections(set, root)
+	return f.selections(set, types, root)
 }
 
 func (f *form) directives(directives ast.DirectiveList) error {

@@ -16,7 +16,8 @@ func groupOf(t *testing.T, query string, variables map[string]any) (key string, 
 	return key, ofViewer
 }
 
-// Attack: 17 600 selections of 46 short fields took 75 bytes of memory for a byte of their text, and bounds counted 32 bytes for each.
+// Attack: 17 600 selections of 46 short fields took 75 bytes of memory for a byte of their text, and bounds counted 32 bytes for each. Fields
+// of an interface took twice as much.
 func TestRenderGroup_SizeIsThatOfTextAndFields(t *testing.T) {
 	t.Parallel()
 	size := func(query string) int {
@@ -25,16 +26,19 @@ func TestRenderGroup_SizeIsThatOfTextAndFields(t *testing.T) {
 		_, size, _ := RenderGroup(l.ast, "perReader", op)
 		return size
 	}
-	const fields, length = 50, 5000
+	const fields, length, types = 50, 5000, 2
 	var short strings.Builder
 	for i := range fields {
 		fmt.Fprintf(&short, " a%d: title", i)
 	}
-	if got, want := size(`subscription { events {`+short.String()+` } }`), (1+fields)*leastOfField; got != want {
+	if got, want := size(`subscription { events { ... on Book {`+short.String()+` } } }`), (1+fields)*leastOfField; got != want {
 		t.Errorf("%d short fields have the size %d, want %d", fields, got, want)
 	}
+	if got, want := size(`subscription { events {`+short.String()+` } }`), (1+fields*types)*leastOfField; got != want {
+		t.Errorf("%d short fields of an interface of %d types have the size %d, want %d", fields, types, got, want)
+	}
 	alias := strings.Repeat("a", length)
-	if got := size(`subscription { events { ...f } } fragment f on Item { ` + alias + `: title }`); got < length || got > length+100 {
+	if got := size(`subscription { events { ...f } } fragment f on Item { ` + alias + `: title }`); got < types*length || got > types*(length+100) {
 		t.Errorf("a field of %d bytes has the size %d", length, got)
 	}
 }
