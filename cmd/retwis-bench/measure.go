@@ -14,6 +14,7 @@ import (
 	"retwis/internal/bench/measure"
 	"retwis/internal/bench/page"
 	"retwis/internal/bench/process"
+	"retwis/internal/bench/service"
 	"retwis/internal/cli"
 	"retwis/internal/redisproc"
 )
@@ -29,8 +30,9 @@ func measurements() []measure.Measurement {
 		{Name: "accounts", Help: "memory of Redis per account, session and post", Do: engine.Accounts},
 		{Name: "memory", Help: "memory of Redis per timeline entry and follow", Do: engine.Memory},
 		{Name: "seeded", Help: "memory of a seeded database, and the time of a check", Do: database.Seeded},
-		{Name: "http", Help: "posts and home pages per second from the service's binary", Do: page.Service},
-		{Name: "http-seeded", Help: "deliveries per second to new followers, from the service's binary", Do: page.AfterSeed},
+		{Name: "http", Help: "posts and home pages per second from the service's binary", Do: service.OverHTTP},
+		{Name: "http-seeded", Help: "deliveries per second to new followers, from the service's binary", Do: service.AfterSeed},
+		{Name: "http-workers", Help: "deliveries per second by worker processes while pages are read, from the service's binary", Do: service.Workers},
 		{Name: "page-memory", Help: "CPU and allocations of a home page, data in memory", Do: page.InMemory},
 		{Name: "page-http", Help: "CPU, rate and latency of a home page over HTTP", Do: page.OverHTTP},
 		{Name: "page-likes", Help: "CPU of a home page with the likes of its posts beside one without", Do: page.WithLikes},
@@ -45,7 +47,7 @@ type measureCommand struct {
 
 	Runs    int    `default:"1" placeholder:"N" help:"Repeat everything, and report medians."`
 	JSON    string `name:"json" placeholder:"FILE" help:"Write the report as JSON, for compare."`
-	Service string `placeholder:"FILE" help:"Binary of the service to measure in http and http-seeded; by default it is built from the source in the working directory."`
+	Service string `placeholder:"FILE" help:"Binary of the service to measure in http, http-seeded and http-workers; by default it is built from the source in the working directory."`
 	Small   bool   `hidden:"" help:"Use small sizes, to test this program. The figures mean nothing."`
 }
 
@@ -133,5 +135,5 @@ func (c *measureCommand) Run(ctx context.Context, console cli.Console) error {
 
 // needService reports whether a measurement needs the service's binary.
 func needService(selected []measure.Measurement) bool {
-	return slices.ContainsFunc(selected, func(m measure.Measurement) bool { return m.Name == "http" || m.Name == "http-seeded" })
+	return slices.ContainsFunc(selected, func(m measure.Measurement) bool { return strings.HasPrefix(m.Name, "http") })
 }

@@ -142,7 +142,7 @@ func serving(ctx context.Context, r *measure.Run, w *world.World, kind, token st
 	}
 	defer c.Close()
 	c.AcceptOnlyPlain() // the baselines do not compress, which takes a fifth of the CPU of a page
-	read := reader(c, token)
+	read := Reader(c, token)
 	if _, err := (load.Loop{Clients: clients}).Repeat(ctx, warmup, read); err != nil {
 		return cost{}, err
 	}

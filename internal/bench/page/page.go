@@ -1,5 +1,4 @@
-// Package page measures how the home page of 20 posts with their authors is served, and how posts are
-// created, over HTTP.
+// Package page measures how the home page of 20 posts with their authors is served.
 package page
 
 import (
@@ -7,7 +6,6 @@ import (
 	"time"
 
 	"retwis/internal/bench/load"
-	"retwis/internal/bench/measure"
 )
 
 // The home page, without and with the likes of its posts.
@@ -27,17 +25,11 @@ const clients = 32
 // timeout is how long one operation may take.
 const timeout = 10 * time.Second
 
-// reader returns an operation that reads the home page of the owner of a session.
-func reader(c *load.Client, token string) func(context.Context) error {
+// Reader returns an operation that reads the home page of the owner of a session.
+func Reader(c *load.Client, token string) func(context.Context) error {
 	request := load.NewRequest(homePage, nil)
 	return func(ctx context.Context) error { return c.Do(ctx, token, request, nil) }
 }
 
 // micros converts a duration to the unit µs of a figure.
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
-// earlier returns what Retwis in PHP did on a machine of two cores (nginx, php-fpm 8.2 with opcache),
-// which is not part of a run.
-func earlier(name string, value, atLeast float64) measure.Baseline {
-	return measure.Baseline{Name: "Retwis in PHP, " + name, Value: value, Earlier: true, Goal: measure.AtLeast(atLeast)}
-}

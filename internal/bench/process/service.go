@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Service is the service in a process of its own.
+// Service is the service, or a worker of it, in a process of its own.
 type Service struct {
 	URL   string
 	cmd   *exec.Cmd
@@ -38,6 +38,16 @@ func BuildService(ctx context.Context, dir string) (string, error) {
 // StartService starts the service and returns once /readyz answers. The process gets no RETWIS_*
 // variables of this process, so that the arguments alone configure it.
 func StartService(ctx context.Context, binary string, args ...string) (*Service, error) {
+	return start(ctx, binary, "serve", "--listen", args)
+}
+
+// StartWorker does the same for a worker without an API.
+func StartWorker(ctx context.Context, binary string, args ...string) (*Service, error) {
+	return start(ctx, binary, "worker", "--metrics-listen", args)
+}
+
+// start starts a command of the binary that answers at an address, which it takes from a flag.
+func start(ctx context.Context, binary, command, addressFlag string, args []string) (*Service, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("find a free port: %w", err)
@@ -47,7 +57,7 @@ func StartService(ctx context.Context, binary string, args ...string) (*Service,
 		return nil, fmt.Errorf("find a free port: %w", err)
 	}
 	s := &Service{URL: "http://" + address, ended: make(chan struct{})}
-	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), binary, slices.Concat([]string{"serve"}, args, []string{"--listen", address})...)
+	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), binary, slices.Concat([]string{command}, args, []string{addressFlag, address})...)
 	s.cmd.Stderr = os.Stderr
 	s.cmd.Env = slices.DeleteFunc(os.Environ(), func(setting string) bool { return strings.HasPrefix(setting, "RETWIS_") })
 	if err := s.cmd.Start(); err != nil {

@@ -1,4 +1,5 @@
-package page
+// Package service measures the service's own binary: how fast it creates and delivers posts, and serves pages, over HTTP.
+package service
 
 import (
 	"context"
@@ -10,14 +11,20 @@ import (
 
 	"retwis/internal/bench/load"
 	"retwis/internal/bench/measure"
+	"retwis/internal/bench/page"
 	"retwis/internal/bench/process"
 	"retwis/internal/bench/world"
 	"retwis/internal/retwis"
 )
 
-// Service measures the service's own binary over HTTP: how fast it creates posts, while it delivers
-// them, and how fast it serves home pages.
-func Service(ctx context.Context, r *measure.Run) error {
+// clients is how many clients read pages at once.
+const clients = 32
+
+// timeout is how long one operation may take.
+const timeout = 10 * time.Second
+
+// OverHTTP measures how fast the service creates posts, while it delivers them, and how fast it serves home pages.
+func OverHTTP(ctx context.Context, r *measure.Run) error {
 	return withService(ctx, r, func(w *world.World, c *load.Client) error {
 		if err := posting(ctx, r, w, c); err != nil {
 			return err
@@ -33,17 +40,27 @@ func withService(ctx context.Context, r *measure.Run, run func(*world.World, *lo
 		return err
 	}
 	defer w.Close()
-	service, err := process.StartService(ctx, r.Service(), "--redis-url", w.URL, "--rate-limits", "off")
+	service, c, err := start(ctx, r, w.URL)
 	if err != nil {
 		return err
 	}
 	defer service.Stop()
-	c, err := load.NewClient(service.URL, 64, timeout)
-	if err != nil {
-		return err
-	}
 	defer c.Close()
 	return run(w, c)
+}
+
+// start starts the service on a Redis, and returns a client of it.
+func start(ctx context.Context, r *measure.Run, redisURL string, args ...string) (*process.Service, *load.Client, error) {
+	service, err := process.StartService(ctx, r.Service(), append([]string{"--redis-url", redisURL, "--rate-limits", "off"}, args...)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := load.NewClient(service.URL, 64, timeout)
+	if err != nil {
+		service.Stop()
+		return nil, nil, err
+	}
+	return service, c, nil
 }
 
 func posting(ctx context.Context, r *measure.Run, w *world.World, c *load.Client) error {
@@ -101,7 +118,7 @@ func reading(ctx context.Context, r *measure.Run, w *world.World, c *load.Client
 	if err := w.AwaitDelivery(ctx); err != nil {
 		return err
 	}
-	pages, err := load.Loop{Clients: clients}.Repeat(ctx, r.Duration(5*time.Second, 200*time.Millisecond), reader(c, token))
+	pages, err := load.Loop{Clients: clients}.Repeat(ctx, r.Duration(5*time.Second, 200*time.Millisecond), page.Reader(c, token))
 	if err != nil {
 		return err
 	}
@@ -151,4 +168,10 @@ func userID(global string) (retwis.UserID, error) {
 	}
 	_, number, _ := strings.Cut(string(text), ":")
 	return retwis.ParseUserID(number)
+}
+
+// earlier returns what Retwis in PHP did on a machine of two cores (nginx, php-fpm 8.2 with opcache),
+// which is not part of a run.
+func earlier(name string, value, atLeast float64) measure.Baseline {
+	return measure.Baseline{Name: "Retwis in PHP, " + name, Value: value, Earlier: true, Goal: measure.AtLeast(atLeast)}
 }
