@@ -72,7 +72,7 @@ const (
 	EventsPerFeed       = 6       // price of one message to a timeline, in live events; its first subscription pays
 	EventsPerRepost     = 6       // of that of a repost in addition: the timeline is searched for its post
 	PerPull             = 10      // of a message about a post of a large author, which takes Redis 0.15 ms for each watched home
-	PerCheck            = 8       // of a timeline, beside its part of the work in Redis: with the refreshes of presence it takes 0.1 to 0.2 ms
+	PerCheck            = 14      // of a timeline, beside its part of the work in Redis: with the refreshes of presence and the pings of its connection it takes 0.15 to 0.3 ms
 	RegularCheck        = 40      // points up to which the check of a timeline ends no subscription: one that finds nothing takes fewer
 )
 
