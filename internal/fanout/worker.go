@@ -89,7 +89,7 @@ type Outbox interface {
 	WorkAtOnce() int
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
 	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)
-	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int) error
+	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int, entries int) error
 	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
 	AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error
 }

@@ -179,7 +179,7 @@ func TestMergeMarks_AreDeletedBelowTheWatermark(t *testing.T) {
 		}
 		raise := func(watermark string) {
 			t.Helper()
-			if err := e.Outbox.AdvanceWatermark(t.Context(), outbox, watermark, map[int]int{other: 1}); err != nil {
+			if err := e.Outbox.AdvanceWatermark(t.Context(), outbox, watermark, map[int]int{other: 1}, 1); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -143,7 +143,7 @@ func (s *Outbox) ResumeOutbox(ctx context.Context, outboxID int) error {
 	if watermark == "" {
 		return nil
 	}
-	if err := s.AdvanceWatermark(ctx, outboxID, watermark, everywhere); err != nil {
+	if err := s.AdvanceWatermark(ctx, outboxID, watermark, everywhere, mostAdvanceWork); err != nil {
 		return err
 	}
 	return s.TrimOutbox(ctx, outboxID, watermark)
@@ -260,16 +260,19 @@ func (s *Outbox) PartitionOfPost(id retwis.PostID) int { return s.db.OfBucket(id
 // PartitionOfUser returns the number of a user's partition.
 func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }
 
-// advanceWork is the work of one call, in pushes.
-const advanceWork = 30
+// The work of a call that advances a watermark, in pushes: it may search the progress of all entries that are not trimmed, about a thousand at a time.
+const (
+	advanceWork     = 30
+	mostAdvanceWork = 1000
+)
 
 // AdvanceWatermark advances the watermark of an outbox in partitions, for each of which it takes the number of targets that the entries up to
-// there had. Call it after [Outbox.VerifyDurable] and before [Outbox.TrimOutbox].
-func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int) error {
+// there had. The outbox has a number of entries that are not trimmed. Call it after [Outbox.VerifyDurable] and before [Outbox.TrimOutbox].
+func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int, entries int) error {
 	calls, work := make([]rdb.Call, 0, len(targets)), make([]int, 0, len(targets))
 	for number, finished := range targets {
 		p := s.db.Partition(number)
-		work = append(work, advanceWork)
+		work = append(work, min(advanceWork+entries, mostAdvanceWork))
 		calls = append(calls, rdb.Call{
 			Script: script.AdvanceWatermark,
 			Keys:   []string{p.Progress(outboxID), p.MergeMarks(outboxID), p.OlderMergeMarks(outboxID)},

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/redistest"
 	"retwis/internal/store/rdb"
@@ -102,7 +105,7 @@ func openWithProgress(t *testing.T, entries int) (s *Store, progress string, adv
 	}
 	return s, progress, func(upTo, targets int) {
 		t.Helper()
-		if err := s.Outbox.AdvanceWatermark(t.Context(), outboxID, fmt.Sprintf("%d-0", upTo), map[int]int{partition: targets}); err != nil {
+		if err := s.Outbox.AdvanceWatermark(t.Context(), outboxID, fmt.Sprintf("%d-0", upTo), map[int]int{partition: targets}, entries); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,5 +174,42 @@ func TestAdvanceWatermark_SearchesLittle(t *testing.T) {
 	}
 	if n := s.db.Client.HLen(t.Context(), progress).Val(); n != 1 {
 		t.Errorf("the progress has %d fields at the end, want the watermark", n)
+	}
+}
+
+// longestPipeline counts the commands of the longest pipeline.
+type longestPipeline struct{ commands atomic.Int64 }
+
+func (l *longestPipeline) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (l *longestPipeline) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (l *longestPipeline) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		l.commands.Store(max(l.commands.Load(), int64(len(cmds)))) // the test has one pipeline at a time
+		return next(ctx, cmds)
+	}
+}
+
+// Attack: while accounts with thousands of posts were deleted, the searches of all partitions were one pipeline, which stopped everybody for 20 to 50 ms.
+func TestAdvanceWatermark_SearchesOnePartitionAtATime(t *testing.T) {
+	t.Parallel()
+	s, _, _ := openWithProgress(t, 1)
+	targets := map[int]int{}
+	for i := range s.db.Partitions() {
+		targets[i] = 1
+	}
+	longest := func(entries int) int64 {
+		t.Helper()
+		var l longestPipeline
+		s.db.Client.AddHook(&l)
+		if err := s.Outbox.AdvanceWatermark(t.Context(), 0, "1-0", targets, entries); err != nil {
+			t.Fatal(err)
+		}
+		return l.commands.Load()
+	}
+	if n, want := longest(1), int64(len(targets)); n != want {
+		t.Errorf("with one entry, the longest pipeline has %d commands, want %d", n, want)
+	}
+	if n := longest(1000); n > 1 {
+		t.Errorf("with 1000 entries, a pipeline has %d searches, want 1", n)
 	}
 }
