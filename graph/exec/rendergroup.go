@@ -76,9 +76,7 @@ func (f *form) selections(set ast.SelectionSet, types int, root bool) error {
 
 // field writes a field, those of the root without their arguments.
 func (f *form) field(field *ast.Field, types int, root bool) error {
-	if parent := field.ObjectDefinition; parent != nil && parent.IsAbstractType() {
-		types *= len(f.schema.PossibleTypes[parent.Name])
-	}
+	types *= max(len(f.possibleTypes(field)), 1)
 	begin := len(f.text)
 	f.text = append(f.text, field.Alias...)
 	f.text = append(f.text, ':')
@@ -137,16 +135,20 @@ func (f *form) isOfViewer(field *ast.Field) bool {
 	if field.Definition.Directives.ForName(f.viewerDependent) != nil {
 		return true
 	}
-	parent := field.ObjectDefinition
-	if parent == nil || !parent.IsAbstractType() {
-		return false
-	}
-	for _, possible := range f.schema.PossibleTypes[parent.Name] {
+	for _, possible := range f.possibleTypes(field) {
 		if d := possible.Fields.ForName(field.Name); d != nil && d.Directives.ForName(f.viewerDependent) != nil {
 			return true
 		}
 	}
 	return false
+}
+
+// possibleTypes returns the types of object that a field may be of: those that implement its interface, or only one.
+func (f *form) possibleTypes(field *ast.Field) []*ast.Definition {
+	if field.ObjectDefinition == nil {
+		return nil
+	}
+	return f.schema.GetPossibleTypes(field.ObjectDefinition)
 }
 
 // fits reports whether the JSON encoding of a value may have no more than some bytes.

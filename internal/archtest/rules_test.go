@@ -88,7 +88,7 @@ var allowed = map[string][]string{
 	"internal/bench/live":     {"internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph"},
 	"internal/bench/load":     {"internal/sleep"},
 	"internal/bench/measure":  nil,
-	"internal/bench/page":     {"internal/store/bulk", "internal/seed", "internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph", "internal/outbox"},
+	"internal/bench/page":     {"internal/store/bulk", "internal/bench/load", "internal/bench/measure", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/store", "internal/auth", "internal/ratelimit", "internal/live", "internal/server", "graph"},
 	"internal/bench/process":  {"internal/gctuner"},
 	"internal/bench/service":  {"internal/store/bulk", "internal/seed", "internal/bench/load", "internal/bench/measure", "internal/bench/page", "internal/bench/process", "internal/bench/world", "internal/retwis", "internal/auth", "internal/faultproxy"},
 	"internal/bench/world":    {"internal/store/bulk", "internal/store/rdb", "internal/retwis", "internal/store", "internal/fanout", "internal/auth", "internal/redisproc", "internal/sleep"},

@@ -60,7 +60,7 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 			}
 		}
 	}
-	first, upTo, held := outbox.NextID(r.last), "", len(r.entries)
+	first, upTo, untrimmed := outbox.NextID(r.last), "", len(r.entries)
 	if len(r.entries) > 0 {
 		first = r.entries[0].ID
 	}
@@ -70,7 +70,7 @@ func (r *runner) trim(ctx context.Context, idle bool) {
 	go func() {
 		result.lost, result.reappeared, result.err = r.store.VerifyDurable(ctx, r.outboxID, first, targets)
 		if result.err == nil && len(result.lost) == 0 && !result.reappeared && upTo != "" {
-			result.err = r.store.AdvanceWatermark(ctx, r.outboxID, upTo, in, held)
+			result.err = r.store.AdvanceWatermark(ctx, r.outboxID, upTo, in, untrimmed)
 			if result.err == nil {
 				result.err = r.store.TrimOutbox(ctx, r.outboxID, upTo)
 			}

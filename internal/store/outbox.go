@@ -128,7 +128,7 @@ func (s *Outbox) ResumeOutbox(ctx context.Context, outboxID int) error {
 	var watermark string
 	everywhere := map[int]int{}
 	for i, result := range results {
-		everywhere[i] = math.MaxInt32 // nobody knows how many
+		everywhere[i] = math.MaxInt32 // nobody knows how many, nor how many entries there are
 		value, err := result.Result()
 		if errors.Is(err, redis.Nil) {
 			continue
@@ -143,7 +143,7 @@ func (s *Outbox) ResumeOutbox(ctx context.Context, outboxID int) error {
 	if watermark == "" {
 		return nil
 	}
-	if err := s.AdvanceWatermark(ctx, outboxID, watermark, everywhere, mostAdvanceWork); err != nil {
+	if err := s.AdvanceWatermark(ctx, outboxID, watermark, everywhere, math.MaxInt32); err != nil {
 		return err
 	}
 	return s.TrimOutbox(ctx, outboxID, watermark)
@@ -260,10 +260,11 @@ func (s *Outbox) PartitionOfPost(id retwis.PostID) int { return s.db.OfBucket(id
 // PartitionOfUser returns the number of a user's partition.
 func (s *Outbox) PartitionOfUser(id retwis.UserID) int { return s.db.OfUser(id).Number }
 
-// The work of a call that advances a watermark, in pushes: it may search the progress of all entries that are not trimmed, about a thousand at a time.
+// The work of a call that advances a watermark, in pushes. It may also search the progress of all entries that are not trimmed, about a thousand at a
+// time.
 const (
-	advanceWork     = 30
-	mostAdvanceWork = 1000
+	advanceWork  = 30
+	mostSearched = 1000
 )
 
 // AdvanceWatermark advances the watermark of an outbox in partitions, for each of which it takes the number of targets that the entries up to
@@ -272,7 +273,7 @@ func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string
 	calls, work := make([]rdb.Call, 0, len(targets)), make([]int, 0, len(targets))
 	for number, finished := range targets {
 		p := s.db.Partition(number)
-		work = append(work, min(advanceWork+entries, mostAdvanceWork))
+		work = append(work, advanceWork+min(entries, mostSearched))
 		calls = append(calls, rdb.Call{
 			Script: script.AdvanceWatermark,
 			Keys:   []string{p.Progress(outboxID), p.MergeMarks(outboxID), p.OlderMergeMarks(outboxID)},

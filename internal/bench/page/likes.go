@@ -28,7 +28,7 @@ func WithLikes(ctx context.Context, r *measure.Run) error {
 		return err
 	}
 	defer server.Stop()
-	c, err := load.NewClient(server.URL(), clients, timeout)
+	c, err := load.NewClient(server.URL(), Clients, Timeout)
 	if err != nil {
 		return err
 	}

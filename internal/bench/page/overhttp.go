@@ -56,7 +56,7 @@ func OverHTTP(ctx context.Context, r *measure.Run) error {
 	})
 	rate := func(c cost) float64 { return c.rate }
 	r.Add(measure.Figure{
-		Name: fmt.Sprintf("home page over HTTP, %d clients", clients), Unit: "pages/s", Value: rate(ours), Beside: beside(rate, measure.Goal{}),
+		Name: fmt.Sprintf("home page over HTTP, %d clients", Clients), Unit: "pages/s", Value: rate(ours), Beside: beside(rate, measure.Goal{}),
 	})
 	p99 := func(c cost) float64 { return c.p99 }
 	r.Add(measure.Figure{
@@ -136,21 +136,21 @@ func serving(ctx context.Context, r *measure.Run, w *world.World, kind, token st
 		return cost{}, err
 	}
 	defer server.Stop()
-	c, err := load.NewClient(server.URL(), 2*clients, timeout)
+	c, err := load.NewClient(server.URL(), 2*Clients, Timeout)
 	if err != nil {
 		return cost{}, err
 	}
 	defer c.Close()
 	c.AcceptOnlyPlain() // the baselines do not compress, which takes a fifth of the CPU of a page
 	read := Reader(c, token)
-	if _, err := (load.Loop{Clients: clients}).Repeat(ctx, warmup, read); err != nil {
+	if _, err := (load.Loop{Clients: Clients}).Repeat(ctx, warmup, read); err != nil {
 		return cost{}, err
 	}
 	full, err := fullRate(ctx, w, server, read, duration)
 	if err != nil {
 		return cost{}, err
 	}
-	half, err := load.Loop{Clients: 2 * clients, Rate: full.rate / 2}.Repeat(ctx, duration, read)
+	half, err := load.Loop{Clients: 2 * Clients, Rate: full.rate / 2}.Repeat(ctx, duration, read)
 	full.p99 = half.P99()
 	return full, err
 }
@@ -165,7 +165,7 @@ func fullRate(ctx context.Context, w *world.World, server *process.Child, read f
 	if err != nil {
 		return cost{}, err
 	}
-	full, err := load.Loop{Clients: clients}.Repeat(ctx, duration, read)
+	full, err := load.Loop{Clients: Clients}.Repeat(ctx, duration, read)
 	if err != nil {
 		return cost{}, err
 	}

@@ -19,11 +19,11 @@ const (
 	pageInfo { hasNextPage endCursor } liveCursor } } } }`
 )
 
-// clients is how many clients read pages at once.
-const clients = 32
+// Clients is how many clients read pages at once.
+const Clients = 32
 
-// timeout is how long one operation may take.
-const timeout = 10 * time.Second
+// Timeout is how long one operation may take.
+const Timeout = 10 * time.Second
 
 // Reader returns an operation that reads the home page of the owner of a session.
 func Reader(c *load.Client, token string) func(context.Context) error {

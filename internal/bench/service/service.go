@@ -17,12 +17,6 @@ import (
 	"retwis/internal/retwis"
 )
 
-// clients is how many clients read pages at once.
-const clients = 32
-
-// timeout is how long one operation may take.
-const timeout = 10 * time.Second
-
 // OverHTTP measures how fast the service creates posts, while it delivers them, and how fast it serves home pages.
 func OverHTTP(ctx context.Context, r *measure.Run) error {
 	return withService(ctx, r, func(w *world.World, c *load.Client) error {
@@ -55,7 +49,7 @@ func start(ctx context.Context, r *measure.Run, redisURL string, args ...string)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := load.NewClient(service.URL, 64, timeout)
+	c, err := load.NewClient(service.URL, 64, page.Timeout)
 	if err != nil {
 		service.Stop()
 		return nil, nil, err
@@ -118,11 +112,11 @@ func reading(ctx context.Context, r *measure.Run, w *world.World, c *load.Client
 	if err := w.AwaitDelivery(ctx); err != nil {
 		return err
 	}
-	pages, err := load.Loop{Clients: clients}.Repeat(ctx, r.Duration(5*time.Second, 200*time.Millisecond), page.Reader(c, token))
+	pages, err := load.Loop{Clients: page.Clients}.Repeat(ctx, r.Duration(5*time.Second, 200*time.Millisecond), page.Reader(c, token))
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("home page from the service, %d clients", clients)
+	name := fmt.Sprintf("home page from the service, %d clients", page.Clients)
 	r.Add(measure.Figure{
 		Name: name, Unit: "pages/s", Value: pages.PerSecond(),
 		Beside: []measure.Baseline{earlier("a page of 10 posts", 1800, 4)},

@@ -90,7 +90,7 @@ func deliverBeside(ctx context.Context, r *measure.Run, workers, pagesPerSecond 
 	var readers errgroup.Group
 	if pagesPerSecond > 0 {
 		readers.Go(func() error {
-			_, err := load.Loop{Clients: clients, Rate: float64(pagesPerSecond)}.Repeat(reading, time.Hour, page.Reader(c, token))
+			_, err := load.Loop{Clients: page.Clients, Rate: float64(pagesPerSecond)}.Repeat(reading, time.Hour, page.Reader(c, token))
 			return err
 		})
 	}
