@@ -59,6 +59,7 @@ test("a quote that fails disappears, its draft keeps the original, and the keybo
   const person = await Person.register(server.url, "quote_fails");
   await person.post("Quoted in vain");
   await person.post("Another post");
+  await expect.poll(() => person.homeLength()).toBe(2); // later posts would wait behind "new posts"
   const page = await visit(browser, server.url);
   await login(page, person);
   await untilLive(page);
