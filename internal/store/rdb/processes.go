@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -69,10 +70,24 @@ func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks, worker
 		if now := time.Now(); now.Sub(counted) >= tellLatest {
 			delivering, counted = time.Duration(db.processes.delivering.Swap(0)), now
 		}
-		told := db.joinProcesses(ctx, name, networks, wait, delivering > tellMuch, workerBehind != nil && workerBehind())
+		states := []any{runs}
+		if db.processes.operations.within(wait) {
+			states = append(states, serves)
+		}
+		if delivering > tellMuch {
+			states = append(states, delivers)
+		}
+		isBehind := workerBehind != nil && workerBehind()
+		if isBehind {
+			states = append(states, behind)
+		}
+		told := db.exchangeStates(ctx, name, states, networks)
+		if networks != nil {
+			networks.SetBehind(isBehind || slices.Contains(told, behind))
+		}
 		wait = tellLatest
-		if told > 0 {
-			wait = min(max(time.Duration(told)*tellAfter, tellEarliest), tellLatest)
+		if len(told) > 0 {
+			wait = min(max(time.Duration(len(told))*tellAfter, tellEarliest), tellLatest)
 		}
 	}
 	return nil
@@ -99,18 +114,9 @@ func (db *DB) hearNetworks(ctx context.Context, networks ClientNetworks) {
 	}) // it ends only with ctx
 }
 
-// joinProcesses tells what the process has done for a while, and returns how many things the others tell.
-func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNetworks, while time.Duration, delivering, isBehind bool) int {
-	args := []any{name, tellFor.Milliseconds(), runs}
-	if db.processes.operations.within(while) {
-		args = append(args, serves)
-	}
-	if delivering {
-		args = append(args, delivers)
-	}
-	if isBehind {
-		args = append(args, behind)
-	}
+// exchangeStates tells the other processes the states of this one and its active networks, and learns and returns what they tell.
+func (db *DB) exchangeStates(ctx context.Context, name string, states []any, networks ClientNetworks) []string {
+	args := append([]any{name, tellFor.Milliseconds()}, states...)
 	if networks != nil {
 		for _, prefix := range networks.Active(tellMost) {
 			args = append(args, network+prefix.String())
@@ -118,28 +124,22 @@ func (db *DB) joinProcesses(ctx context.Context, name string, networks ClientNet
 	}
 	// If it fails, deliveries and operations do, too, and the health checks report it.
 	told, _ := db.Do(ctx, Call{script.JoinProcesses, []string{ProcessesKey}, args}).StringSlice()
-	serving, others, elsewhere := false, int64(0), map[netip.Prefix]int{}
+	delivering, elsewhere := int64(0), map[netip.Prefix]int{}
 	for _, what := range told {
-		switch address, isNetwork := strings.CutPrefix(what, network); {
-		case isNetwork:
+		if what == delivers {
+			delivering++
+		} else if address, isNetwork := strings.CutPrefix(what, network); isNetwork {
 			if prefix, err := netip.ParsePrefix(address); err == nil {
 				elsewhere[prefix]++
 			}
-		case what == serves:
-			serving = true
-		case what == delivers:
-			others++
-		case what == behind:
-			isBehind = true
 		}
 	}
-	db.processes.serve.Store(serving)
-	db.processes.deliver.Store(others)
+	db.processes.serve.Store(slices.Contains(told, serves))
+	db.processes.deliver.Store(delivering)
 	if networks != nil {
 		networks.SetElsewhere(elsewhere)
-		networks.SetBehind(isBehind)
 	}
-	return len(told)
+	return told
 }
 
 // BesideOperations reports whether operations have exchanges with this Redis now, or had some a moment ago: those of this process, or of another one
