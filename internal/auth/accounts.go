@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -56,12 +55,10 @@ type SessionStore interface {
 
 // Options of [NewAccounts]. A zero field selects the default.
 type Options struct {
-	Hash           HashParameters // of new hashes; by default 19 MiB, 2 passes, 1 lane
-	ParallelHashes int            // concurrent hashes; by default half the cores
-	WaitingHashes  int            // hashes that may wait, by default 64; further logins are RATE_LIMITED
+	Hash HashParameters // of new hashes; by default 19 MiB, 2 passes, 1 lane
 
-	// Turn waits until a hash may be computed for the request of a context. The returned function is called afterwards. By default no hash waits, except
-	// for others.
+	// Turn waits until a hash may be computed for the request of a context. The returned function is called afterwards. It may refuse the hash, as
+	// RATE_LIMITED for example. By default no hash waits, and their number has no bound.
 	Turn func(ctx context.Context) (done func(), err error)
 
 	Log *slog.Logger
@@ -95,12 +92,6 @@ func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Acco
 	if err := opts.Hash.check(); err != nil {
 		return nil, fmt.Errorf("parameters of password hashes: %w", err)
 	}
-	if opts.ParallelHashes <= 0 {
-		opts.ParallelHashes = max(1, runtime.GOMAXPROCS(0)/2)
-	}
-	if opts.WaitingHashes <= 0 {
-		opts.WaitingHashes = 64
-	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
@@ -110,7 +101,7 @@ func NewAccounts(store AccountStore, sessions SessionStore, opts Options) (*Acco
 	}
 	return &Accounts{
 		store: store, sessions: sessions,
-		hasher: newHasher(opts.Hash, opts.ParallelHashes, opts.WaitingHashes, opts.Turn),
+		hasher: newHasher(opts.Hash, opts.Turn),
 		log:    opts.Log,
 		known:  known,
 	}, nil

@@ -7,8 +7,6 @@ import (
 	"fmt"
 
 	"github.com/minio/argon2"
-
-	"retwis/internal/retwis"
 )
 
 const (
@@ -16,18 +14,15 @@ const (
 	keyLength  = 32
 )
 
-// hasher hashes passwords and bounds the number of concurrent hashes. Each hash takes
-// megabytes of memory and tens of milliseconds of CPU time.
+// hasher hashes passwords in turn. Each hash takes megabytes of memory and tens of milliseconds of CPU time.
 type hasher struct {
-	params  HashParameters
-	running chan struct{} // one element per hash being computed
-	present chan struct{} // one element per hash being computed or waiting
-	turn    func(ctx context.Context) (done func(), err error)
-	derive  func(password, salt []byte, params HashParameters) []byte
-	decoy   passwordHash
+	params HashParameters
+	turn   func(ctx context.Context) (done func(), err error)
+	derive func(password, salt []byte, params HashParameters) []byte
+	decoy  passwordHash
 }
 
-func newHasher(params HashParameters, parallel, waiting int, turn func(ctx context.Context) (done func(), err error)) *hasher {
+func newHasher(params HashParameters, turn func(ctx context.Context) (done func(), err error)) *hasher {
 	if turn == nil {
 		turn = func(context.Context) (func(), error) { return func() {}, nil }
 	}
@@ -36,14 +31,7 @@ func newHasher(params HashParameters, parallel, waiting int, turn func(ctx conte
 	decoy := passwordHash{params: params}
 	fillRandom(decoy.salt[:])
 	fillRandom(decoy.key[:])
-	return &hasher{
-		params:  params,
-		running: make(chan struct{}, parallel),
-		present: make(chan struct{}, parallel+waiting),
-		turn:    turn,
-		derive:  deriver(params),
-		decoy:   decoy,
-	}
+	return &hasher{params: params, turn: turn, derive: deriver(params), decoy: decoy}
 }
 
 // hash returns a new hash of a password in its stored form.
@@ -87,26 +75,8 @@ func (h *hasher) compare(ctx context.Context, password string, want passwordHash
 	return subtle.ConstantTimeCompare(got, want.key[:]) == 1, nil
 }
 
-// compute waits for its turn and derives a key. If too many hashes are waiting, it fails
-// at once with RATE_LIMITED.
+// compute waits for its turn and derives a key.
 func (h *hasher) compute(ctx context.Context, password string, with passwordHash) ([]byte, error) {
-	select {
-	case h.present <- struct{}{}:
-		defer func() { <-h.present }()
-	default:
-		busy := retwis.Errorf(retwis.CodeRateLimited, "too many logins are in progress: try again in a moment")
-		busy.RetryAfterSeconds = 1
-		return nil, busy
-	}
-	select {
-	case h.running <- struct{}{}:
-		defer func() { <-h.running }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for password hashing: %w", ctx.Err())
-	}
-	if err := ctx.Err(); err != nil { // select may have chosen either
-		return nil, fmt.Errorf("wait for password hashing: %w", err)
-	}
 	done, err := h.turn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("wait for password hashing: %w", err)

@@ -182,6 +182,7 @@ const (
 	freePoints     = 1_000 // of a holder: its first operations do not wait until those of others of its network end
 	maxLight       = 1_000 // price of a light query; a heavy one takes more than 10 ms of a core
 	heavyQueries   = 16    // that run
+	hashesPresent  = 64    // passwords that are hashed or wait for that; of a network a half
 	mutationWeight = 4     // as how many of them a point of a mutation counts: workers do most of its work
 
 	longPart   = 5 * time.Millisecond   // the part of the work of an operation that a turn is for takes up to 2

@@ -32,6 +32,8 @@ type Shares struct {
 	turns  *turns                    // those of networks
 	writes *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
 	crowds *fair.Gate[ratelimit.Key] // number of the deliveries to crowds that wait for a turn to write, or have one, by network
+	hashes *fair.Gate[ratelimit.Key] // number of the passwords that are hashed, by network
+	toHash *fair.Gate[ratelimit.Key] // number of those that are hashed or wait for that, by network
 }
 
 // ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
@@ -60,6 +62,8 @@ func NewShares() *Shares {
 		turns:     newTurns(max(1, cores/2), restOfNetwork, active),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		crowds:    fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
+		hashes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
+		toHash:    fair.NewGate[ratelimit.Key](hashesPresent, hashesPresent/2),
 		totals:    newTotals(),
 	}
 }

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"runtime"
 	"sync/atomic"
@@ -168,6 +169,80 @@ func TestShares_ANetworkWaitsWhilePasswordsAreHashedForIt(t *testing.T) {
 		cancel()
 		if _, err := s.Hash(ctx, client(1)); err != nil {
 			t.Errorf("a hash that need not wait: %v", err)
+		}
+	})
+}
+
+// Attack: passwords of many users of a network were compared. Those that waited for the rests of their network held all places, and so log-ins from
+// elsewhere waited for them, or were refused.
+func TestShares_NoNetworkWaitsForTheHashesOfAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		client := func(user int64, network byte) ratelimit.Client {
+			return ratelimit.Client{User: retwis.UserID(user), Address: netip.AddrFrom4([4]byte{192, 0, network, 1})}
+		}
+		release, results := make(chan struct{}), make(chan error, 2*hashesPresent)
+		hash := func(client ratelimit.Client) {
+			done, err := s.Hash(t.Context(), client)
+			if err == nil {
+				<-release
+				done()
+			}
+			results <- err
+		}
+		for user := range int64(2 * hashesPresent) {
+			go hash(client(user+1, 1))
+		}
+		synctest.Wait()
+		if refused := len(results); refused != 2*hashesPresent-hashesPresent/2 {
+			t.Errorf("%d passwords of the network were refused", refused)
+		}
+		for range len(results) {
+			var busy *retwis.Error
+			if err := <-results; !errors.As(err, &busy) || busy.Code != retwis.CodeRateLimited || busy.RetryAfterSeconds < 1 {
+				t.Errorf("refused with %v", err)
+			}
+		}
+
+		// One of another network, which makes the first one rest, waits for those that are hashed now, and is the next one.
+		s.active.note(NetworkOf(client(1, 2)))
+		began, hashed := time.Now(), make(chan time.Duration, 1)
+		go func() {
+			done, err := s.Hash(t.Context(), client(1, 2))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			hashed <- time.Since(began)
+			done()
+		}()
+		time.Sleep(longestRest / 2)
+		if len(hashed) > 0 {
+			t.Error("more than half of the cores hash passwords")
+		}
+		close(release)
+		if waited := <-hashed; waited > longestRest/2 {
+			t.Errorf("the other network waited for %v, for the rests of the first one", waited)
+		}
+		for range hashesPresent / 2 {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+		synctest.Wait()
+		if s.hashes.Used() != 0 || s.toHash.Used() != 0 {
+			t.Errorf("%d hashes are counted in the end, and %d that wait", s.hashes.Used(), s.toHash.Used())
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			if _, err := s.Hash(t.Context(), client(1, 3)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Hash(ctx, client(2, 3)); !errors.Is(err, context.Canceled) || s.toHash.Used() != max(1, runtime.GOMAXPROCS(0)/2) {
+			t.Errorf("waiting with a context that is done: %v; %d are counted", err, s.toHash.Used())
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
 )
 
 // Turn is the right to work that needs nothing but a core for a moment. Work that takes longer than the moment waits for something
@@ -125,16 +126,33 @@ func (s *Shares) write(ctx context.Context, client ratelimit.Client, after func(
 	}), nil
 }
 
-// Hash waits until a password may be hashed for a client, which occupies a core for a tenth of a second. The returned function has to be called
-// afterwards. It fails if ctx is done.
+// Hash waits until a password may be hashed for a client, which occupies a core for a tenth of a second, and takes 19 MB. The returned function has to
+// be called afterwards. A network waits for its own turn first, so that others do not wait for its rests. Hash fails with RATE_LIMITED if too many
+// passwords wait, of the network or of all, and if ctx is done.
 func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func(), err error) {
 	EndTurn(ctx)
-	end, err := s.begin(ctx, client)
-	if err != nil {
+	network := NetworkOf(client)
+	if !s.toHash.Try(network, 1) {
+		err := retwis.Errorf(retwis.CodeRateLimited, "too many passwords are being checked: try again in a moment")
+		err.RetryAfterSeconds = 1
 		return nil, err
 	}
+	end, err := s.begin(ctx, client)
+	if err != nil {
+		s.toHash.Release(network, 1)
+		return nil, err
+	}
+	if err := s.hashes.Acquire(ctx, network, 1); err != nil {
+		end(0)
+		s.toHash.Release(network, 1)
+		return nil, err //nolint:wrapcheck // ctx is done
+	}
 	began := time.Now()
-	return func() { end(time.Since(began)) }, nil
+	return func() {
+		s.hashes.Release(network, 1)
+		end(time.Since(began))
+		s.toHash.Release(network, 1)
+	}, nil
 }
 
 // Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
