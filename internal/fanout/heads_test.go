@@ -1,8 +1,10 @@
 package fanout
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,14 +148,60 @@ func TestReadyHeads_AccountDeletionsWaitForDeliveries(t *testing.T) {
 		r.complete(r.entries[0])
 		expect("as the oldest entry that is left", all)
 		w.held.Add(-maxHeld / 2)
-		w.waiting.steps.Add(1)
+		w.waiting.step.Store(true)
 		expect("beside the step of another deletion", posts)
-		w.waiting.steps.Add(-1)
+		w.waiting.step.Store(false)
 		expect("after it", all)
 		r.admit([]outbox.Entry{{ID: "1-3", Kind: outbox.KindDelete, Author: 1}})
 		expect("beside the deletion of a post of the step before", []outbox.Kind{outbox.KindDelete, outbox.KindPost})
 		r.complete(r.entries[2])
 		r.dequeueDone()
 		expect("after that", []outbox.Kind{outbox.KindDeleteAccount})
+	})
+}
+
+// blockedSteps are tasks of which steps of account deletions fail once they may end.
+type blockedSteps struct {
+	Tasks
+	began atomic.Int64
+	end   chan struct{}
+}
+
+func (b *blockedSteps) DeleteAccountStep(context.Context, retwis.UserID, int64) error {
+	b.began.Add(1)
+	<-b.end
+	return retwis.ErrNotReplicated
+}
+
+// Steps that waited for the same one were ready at the same moment, and all of them began.
+func TestStartTasks_OneStepOfAnAccountDeletion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		steps := &blockedSteps{end: make(chan struct{})}
+		w := New(nil, steps, Options{})
+		runners := []*runner{newRunner(w, 0, ""), newRunner(w, 1, "")}
+		for i, r := range runners {
+			r.admit([]outbox.Entry{
+				{ID: "1-1", Kind: outbox.KindDeleteAccount, User: retwis.UserID(10*i + 1)}, {ID: "1-2", Kind: outbox.KindDeleteAccount, User: retwis.UserID(10*i + 2)},
+			})
+		}
+		ready := [][]*workItem{runners[0].readyHeads(), runners[1].readyHeads()}
+		for i, r := range runners {
+			r.startTasks(t.Context(), ready[i])
+		}
+		synctest.Wait()
+		if began := steps.began.Load(); began != 1 {
+			t.Errorf("%d steps run", began)
+		}
+		steps.end <- struct{}{}
+		runners[0].taskDone(t.Context(), <-runners[0].finished)
+		time.Sleep(stepPause)
+		runners[1].startTasks(t.Context(), runners[1].readyHeads())
+		synctest.Wait()
+		if began := steps.began.Load(); began != 2 {
+			t.Errorf("%d steps have begun after the first one, want the next one", began)
+		}
+		close(steps.end)
+		<-runners[1].finished
 	})
 }

@@ -260,7 +260,7 @@ func (r *runner) readyHeads() []*workItem {
 // deleted at once. Posts of others would wait behind tens of thousands of these entries in their outboxes, before the worker reads them. So a step waits for
 // the entries of the one before. While many entries are in memory, only the oldest of an outbox goes on, because those behind it cannot be trimmed.
 func (r *runner) mayDeletePosts(step *workItem) bool {
-	if len(r.queues[orderingKey{author: step.User}]) > 0 || r.waiting.steps.Load() > 0 || r.waiting.deletions.Load() >= manyDeletions {
+	if len(r.queues[orderingKey{author: step.User}]) > 0 || r.waiting.step.Load() || r.waiting.deletions.Load() >= manyDeletions {
 		return false
 	}
 	if r.held.Load() < maxHeld/2 {

@@ -17,8 +17,12 @@ func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
 		if next < 0 {
 			return
 		}
-		r.startTask(ctx, ready[next])
+		w := ready[next]
 		ready = slices.Delete(ready, next, next+1)
+		if w.Kind == outbox.KindDeleteAccount && !r.waiting.step.CompareAndSwap(false, true) {
+			continue // one of another account has begun since
+		}
+		r.startTask(ctx, w)
 		r.turns.sort(ready) // a network may have several
 	}
 }
@@ -39,6 +43,9 @@ func (r *runner) startTask(ctx context.Context, w *workItem) {
 	r.tasksOf[w.actor.Network]++
 	go func() {
 		done, err := r.perform(retwis.WithActor(ctx, w.actor), w)
+		if w.Kind == outbox.KindDeleteAccount {
+			r.waiting.step.Store(false)
+		}
 		r.finished <- taskResult{w, done, err}
 	}()
 }
@@ -104,8 +111,6 @@ func (r *runner) execute(ctx context.Context, w *workItem) (done bool, err error
 		}
 		return true, nil
 	case outbox.KindDeleteAccount:
-		r.waiting.steps.Add(1)
-		defer r.waiting.steps.Add(-1)
 		return true, r.store.DeleteAccountStep(ctx, w.User, w.Step)
 	case outbox.KindDetach:
 		return true, r.detachFollowers(ctx, w)

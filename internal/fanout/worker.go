@@ -178,7 +178,7 @@ func (w *Worker) Behind() bool { return w.waiting.entries.Load() > manyWaiting }
 type waiting struct {
 	entries   atomic.Int64
 	deletions atomic.Int64 // of posts
-	steps     atomic.Int64 // of account deletions that run
+	step      atomic.Bool  // of an account deletion runs
 }
 
 func (c *waiting) add(w *workItem, n int64) {
