@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -79,42 +78,36 @@ func (db *DB) doUnreplicated(ctx context.Context, master *redis.Client, c Call) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, db.options.Timeout)
 	defer cancel()
-	for _, p := range db.partitions {
-		if strings.HasPrefix(c.Keys[0], p.Tag+":") {
-			return reply, db.awaitReplica(ctx, master, p.Written())
-		}
-	}
-	return reply, nil
+	return reply, db.awaitReplica(ctx, master, db.ofKey(c.Keys[0]).Written())
 }
 
-// doAndWait runs a script and WAIT on one connection to the master of the script's keys, because WAIT covers
-// only the writes of its own connection.
+// doAndWait runs a script and waits for its writes on one connection to the master of the script's keys. If it finds its work done, by a call of which
+// the client did not see the end, it waits for the writes of that call.
 func (db *DB) doAndWait(ctx context.Context, master *redis.Client, c Call) (*redis.Cmd, error) {
 	pipe := master.Pipeline()
 	for run := db.program(c).EvalSha; ; run = db.program(c).Eval {
 		reply := run(ctx, pipe, c.keys(), c.Args...)
-		waited := db.wait(ctx, pipe)
-		_ = db.hook.exec(ctx, pipe, reply, waited) // both results hold their errors
+		set, waited := db.waitForAll(ctx, pipe, db.ofKey(c.Keys[0]).Written())
+		_ = db.hook.exec(ctx, pipe, reply, set, waited) // the results hold their errors
 		if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") {
 			continue // send the text to a new master
 		}
 		if err := reply.Err(); err != nil {
 			return reply, err
 		}
+		if err := set.Err(); err != nil {
+			return reply, errors.Join(retwis.ErrNotReplicated, err)
+		}
 		return reply, Replicated(waited)
 	}
 }
 
-// wait adds a command to a pipeline that waits until a replica has the writes before it.
-func (db *DB) wait(ctx context.Context, pipe redis.Pipeliner) *redis.Cmd {
-	return pipe.Do(ctx, "WAIT", 1, (db.options.Timeout / 3).Milliseconds())
-}
-
 // waitForAll adds commands to a pipeline that wait until a replica has all writes of the master up to now.
-// WAIT covers the last write of its own connection and everything before it, so there must be a write: key.
+// WAIT covers the last write of its own connection and everything before it, so there must be a write: key. Only up to Redis 7.0 it also
+// covers what was there when a command of the connection found nothing to write.
 func (db *DB) waitForAll(ctx context.Context, pipe redis.Pipeliner, key string) (set *redis.StatusCmd, waited *redis.Cmd) {
 	set = pipe.Set(ctx, key, "", time.Second)
-	return set, db.wait(ctx, pipe)
+	return set, pipe.Do(ctx, "WAIT", 1, (db.options.Timeout / 3).Milliseconds())
 }
 
 // ReplicaTimeout bounds the wait for replicas after bulk writes, and before records are delivered. It is longer than a

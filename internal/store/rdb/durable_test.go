@@ -2,8 +2,12 @@ package rdb
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
@@ -32,16 +36,7 @@ func TestDoDurably_DoesNotTrustASlowMasterWithoutReplicas(t *testing.T) {
 	}
 
 	frozen := cluster.Master(SlotOfKey(p.Lease()))
-	master, n, err := db.replicas.of(t.Context(), p.Lease())
-	for deadline := time.Now().Add(time.Minute); n == 0; time.Sleep(50 * time.Millisecond) {
-		if err != nil || time.Now().After(deadline) {
-			t.Fatalf("%d replicas: %v", n, err)
-		}
-		if err := db.Client.Set(t.Context(), p.Written(), "", time.Second).Err(); err != nil { // a replica of nothing counts as loading
-			t.Fatal(err)
-		}
-		master, n, err = db.replicas.of(t.Context(), p.Lease())
-	}
+	master := awaitReplicas(t, db, p)
 	for _, replica := range cluster.Nodes()[3:] {
 		replica.Pause()
 	}
@@ -53,5 +48,53 @@ func TestDoDurably_DoesNotTrustASlowMasterWithoutReplicas(t *testing.T) {
 	time.AfterFunc(clusterViewTTL+200*time.Millisecond, frozen.Resume)
 	if _, err := db.DoDurably(t.Context(), write); !errors.Is(err, retwis.ErrNotReplicated) {
 		t.Errorf("a write that no replica has: %v, want %v", err, retwis.ErrNotReplicated)
+	}
+}
+
+// A repeated call finds its work done and writes nothing. From Redis 7.2 on, WAIT then waits for the last write of its connection, which may be older
+// than the one of the first call. So each wait has a write of its own.
+func TestDoDurably_WaitsForTheWritesOfEarlierCalls(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.Cluster(t, redistest.ClusterOptions{Masters: 3, Replicas: 1})
+	db, err := Open(t.Context(), Options{URL: cluster.URL(), Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	p := db.partitions[0]
+	awaitReplicas(t, db, p)
+	sets := func() int {
+		stats := cluster.Master(SlotOfKey(p.Lease())).Client().Info(t.Context(), "commandstats").Val()
+		_, stats, _ = strings.Cut(stats, "cmdstat_set:calls=")
+		calls, _, _ := strings.Cut(stats, ",")
+		n, err := strconv.Atoi(calls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := sets()
+	if _, err := db.DoDurably(t.Context(), Call{Script: script.ReleaseLease, Keys: []string{p.Lease()}, Args: []any{"nobody"}}); err != nil {
+		t.Fatal(err)
+	}
+	if sets() == before {
+		t.Error("nothing was written before the wait")
+	}
+}
+
+// awaitReplicas waits until the master of a partition has a replica, and returns the master.
+func awaitReplicas(t *testing.T, db *DB, p Partition) *redis.Client {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		if err := db.Client.Set(t.Context(), p.Written(), "", time.Second).Err(); err != nil { // a replica of nothing counts as loading
+			t.Fatal(err)
+		}
+		master, n, err := db.replicas.of(t.Context(), p.Lease())
+		if n > 0 {
+			return master
+		}
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("%d replicas: %v", n, err)
+		}
 	}
 }

@@ -155,8 +155,12 @@ func (h *hook) observePipeline(next redis.ProcessPipelineHook) redis.ProcessPipe
 	}
 }
 
-// exec runs a pipeline on one node of a cluster. The client of a node has no hook, so exec calls it.
+// exec runs a pipeline on one node of a cluster. The client of a node has no hook, so exec calls it. Such a pipeline waits for replicas, for a
+// second if they do not answer. So it has no part in what is in flight: others would wait for the replicas, too.
 func (h *hook) exec(ctx context.Context, pipe redis.Pipeliner, cmds ...redis.Cmder) error {
+	if cost.Of(ctx) != nil {
+		h.operations.note()
+	}
 	run := h.observePipeline(func(ctx context.Context, _ []redis.Cmder) error {
 		_, err := pipe.Exec(ctx)
 		return err

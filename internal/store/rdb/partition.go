@@ -3,6 +3,7 @@ package rdb
 import (
 	"hash/fnv"
 	"iter"
+	"slices"
 	"strings"
 
 	"retwis/internal/retwis"
@@ -86,6 +87,11 @@ func (db *DB) OfTimeline(t retwis.TimelineID) Partition {
 		return db.Public()
 	}
 	return db.OfUser(t.Owner)
+}
+
+// ofKey returns the partition of one of its keys.
+func (db *DB) ofKey(key string) Partition {
+	return db.partitions[slices.IndexFunc(db.partitions, func(p Partition) bool { return strings.HasPrefix(key, p.Tag) })]
 }
 
 // Public returns the partition of the public timeline.
