@@ -241,7 +241,7 @@ func (s *Accounts) UpdateProfile(ctx context.Context, id retwis.UserID, change r
 		fields = append(fields, "bio", *change.Bio)
 	}
 	p := s.db.OfUser(id)
-	exists, err := s.db.Do(ctx, rdb.Call{Script: script.UpdateProfile, Keys: []string{p.User(id).Account(), p.SearchWords()}, Args: fields}).Bool()
+	exists, err := s.durably(ctx, rdb.Call{Script: script.UpdateProfile, Keys: []string{p.User(id).Account(), p.SearchWords()}, Args: fields}).Bool()
 	if err != nil {
 		return nil, fmt.Errorf("update the profile of %s: %w", id, err)
 	}
@@ -301,7 +301,7 @@ const replacedSessionTTL = 10 * time.Minute
 // and changes nothing.
 func (s *Accounts) ChangePassword(ctx context.Context, id retwis.UserID, calling retwis.SessionKey, oldHash, newHash string) error {
 	p := s.db.OfUser(id)
-	changed, err := s.db.Do(ctx, rdb.Call{
+	changed, err := s.durably(ctx, rdb.Call{
 		Script: script.ChangePassword,
 		Keys:   []string{p.User(id).Account(), p.User(id).Sessions()},
 		Args: []any{

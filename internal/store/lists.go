@@ -52,7 +52,7 @@ func (s *Lists) CreateList(ctx context.Context, owner retwis.UserID, name, key s
 // RenameList changes the name of an owner's list.
 func (s *Lists) RenameList(ctx context.Context, owner retwis.UserID, id retwis.ListID, name string) (*retwis.List, error) {
 	p := s.db.OfBucket(id.Bucket())
-	state, err := s.db.Do(ctx, rdb.Call{Script: script.RenameList, Keys: []string{p.List(id).Properties()}, Args: []any{owner.String(), name}}).Text()
+	state, err := s.durably(ctx, rdb.Call{Script: script.RenameList, Keys: []string{p.List(id).Properties()}, Args: []any{owner.String(), name}}).Text()
 	if err != nil {
 		return nil, fmt.Errorf("rename list %s: %w", id, err)
 	}
@@ -68,7 +68,7 @@ func (s *Lists) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 		return s.notOwned(ctx, id)
 	}
 	p := s.db.OfUser(owner)
-	state, err := s.db.Do(ctx, rdb.Call{
+	state, err := s.durably(ctx, rdb.Call{
 		Script: script.DeleteList,
 		Keys:   []string{p.List(id).Properties(), p.User(owner).Lists(), p.Outbox(), p.Online(), p.OnlineNodes()},
 		Args:   []any{owner.String(), id.String(), s.db.Publish, p.Prefix(rdb.LiveChannels), rdb.OriginOf(ctx)},

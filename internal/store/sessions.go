@@ -145,7 +145,7 @@ func (s *Sessions) RevokeSession(ctx context.Context, id retwis.SessionID) error
 // EndSession ends a session and announces it. A repeat has no effect.
 func (s *Sessions) EndSession(ctx context.Context, key retwis.SessionKey) error {
 	p := s.db.OfBucket(key.Bucket)
-	err := s.db.Do(ctx, rdb.Call{
+	err := s.durably(ctx, rdb.Call{
 		Script: script.EndSession,
 		Keys:   []string{p.Session(key.Hash)},
 		Args:   []any{p.Prefix(rdb.SessionsKeys), key.Bucket, key.Hash},
@@ -159,7 +159,7 @@ func (s *Sessions) EndSession(ctx context.Context, key retwis.SessionKey) error 
 // EndSessions ends every session of a user and announces it.
 func (s *Sessions) EndSessions(ctx context.Context, id retwis.UserID) error {
 	p := s.db.OfUser(id)
-	err := s.db.Do(ctx, rdb.Call{
+	err := s.durably(ctx, rdb.Call{
 		Script: script.EndSessions,
 		Keys:   []string{p.User(id).Account(), p.User(id).Sessions()},
 		Args:   []any{id.String(), id.Bucket(), p.Prefix(rdb.SessionKeys)},

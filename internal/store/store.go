@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
 
 	"retwis/internal/postcache"
 	"retwis/internal/store/rdb"
@@ -134,6 +135,17 @@ type core struct {
 	options Options
 	metrics *metrics
 	log     *slog.Logger
+}
+
+// durably runs a script like [rdb.DB.DoDurably]. All that is acknowledged waits for a replica, and so do tasks: their completion is recorded afterwards,
+// perhaps at another master, and a failover in between would lose the writes of a task that is recorded as done.
+func (c core) durably(ctx context.Context, call rdb.Call) *redis.Cmd {
+	reply, err := c.db.DoDurably(ctx, call)
+	if err != nil {
+		reply = redis.NewCmd(ctx)
+		reply.SetErr(err)
+	}
+	return reply
 }
 
 // Open connects to a database. It creates a missing one if the options allow it. It refuses a Redis that is

@@ -23,17 +23,6 @@ type Tasks struct {
 	timelines *Timelines
 }
 
-// durably runs a script of a task, and waits until a replica has its writes if there are replicas. The completion of the task is recorded
-// afterwards, perhaps at another master: a failover in between would lose the writes of a task that is recorded as done.
-func (s *Tasks) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
-	reply, err := s.db.DoDurably(ctx, c)
-	if err != nil {
-		reply = redis.NewCmd(ctx)
-		reply.SetErr(err)
-	}
-	return reply
-}
-
 // turn waits until the task may begin: the networks and users who caused tasks take turns, see [rdb.DB.TaskTurn].
 func (s *Tasks) turn(ctx context.Context, p rdb.Partition) (done func()) {
 	return s.db.TaskTurn(ctx, p, retwis.ActorOf(ctx))

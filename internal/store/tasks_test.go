@@ -3,6 +3,8 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,4 +75,55 @@ func TestTasks_WaitForReplicas(t *testing.T) {
 		}
 		cancel()
 	}
+}
+
+// A failover must not bring back a password, a session, a name or a list of which the change was acknowledged.
+func TestChanges_WaitForReplicas(t *testing.T) {
+	t.Parallel()
+	cluster, s := replicated(t)
+	user := storetest.Register(t, s, "user")[0]
+	key := retwis.SessionKey{Bucket: user.Bucket(), Hash: "hash"}
+	if err := s.Sessions.CreateSession(t.Context(), retwis.NewSession{Key: key, User: user}); err != nil {
+		t.Fatal(err)
+	}
+	var lists [2]retwis.ListID
+	for i := range lists {
+		list, err := s.Lists.CreateList(t.Context(), user, "a list", fmt.Sprint(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists[i] = list.ID
+	}
+	credentials, err := s.Accounts.Credentials(t.Context(), "user")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "Another Name"
+	for _, replica := range cluster.Nodes()[3:] {
+		replica.Pause()
+	}
+	var changes sync.WaitGroup
+	for what, change := range map[string]func(ctx context.Context) error{
+		"a profile": func(ctx context.Context) error {
+			_, err := s.Accounts.UpdateProfile(ctx, user, retwis.ProfileChange{DisplayName: &name})
+			return err
+		},
+		"a password": func(ctx context.Context) error {
+			return s.Accounts.ChangePassword(ctx, user, retwis.SessionKey{}, credentials.PasswordHash, "another hash")
+		},
+		"the end of a session": func(ctx context.Context) error { return s.Sessions.EndSession(ctx, key) },
+		"the end of sessions":  func(ctx context.Context) error { return s.Sessions.EndSessions(ctx, user) },
+		"the name of a list": func(ctx context.Context) error {
+			_, err := s.Lists.RenameList(ctx, user, lists[0], name)
+			return err
+		},
+		"the deletion of a list": func(ctx context.Context) error { return s.Lists.DeleteList(ctx, user, lists[1]) },
+	} {
+		changes.Go(func() {
+			if err := change(t.Context()); !errors.Is(err, retwis.ErrNotReplicated) {
+				t.Errorf("%s without replicas: %v", what, err)
+			}
+		})
+	}
+	changes.Wait()
 }
