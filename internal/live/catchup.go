@@ -160,9 +160,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 		filters, err = h.readFilters(ctx, viewers)
 	}
 	if err != nil {
-		p.mu.Lock()
-		f.verify, f.compareFilters = f.verify || verify, f.compareFilters || viewers != nil
-		p.mu.Unlock()
+		f.retryComparisons(verify, viewers != nil)
 		return fmt.Errorf("read the events of timeline %s: %w", f.timeline, err)
 	}
 	if events.Gone {
@@ -184,6 +182,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	for arrived := range slices.Chunk(events.Arrived, postBatch) {
 		posts, err := h.loadPosts(ctx, known, arrived)
 		if err != nil {
+			f.retryComparisons(false, viewers != nil)
 			return fmt.Errorf("load the posts of timeline %s: %w", f.timeline, err)
 		}
 		p.mu.Lock()
@@ -199,6 +198,13 @@ func (f *feed) catchUp(ctx context.Context) error {
 	f.resetFiltered(filters)
 	f.endBusy()
 	return nil
+}
+
+// retryComparisons lets the next catch-up compare what a failed one did not.
+func (f *feed) retryComparisons(verify, compareFilters bool) {
+	f.partition.mu.Lock()
+	defer f.partition.mu.Unlock()
+	f.verify, f.compareFilters = f.verify || verify, f.compareFilters || compareFilters
 }
 
 // readAfter reads the events after a position, and returns why they are unrecoverable if they are. sent holds the entries up to the

@@ -94,6 +94,23 @@ func TestFilters_RetryAfterAnOutage(t *testing.T) {
 	})
 }
 
+// The filters are compared again if the posts of the same catch-up could not be loaded.
+func TestFilters_RetryWithThePosts(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		r := subscribeAs(t, h, retwis.Subscriber{User: 7}, alice, "")
+		r.want("caught up 0")
+		db.fail(true, "Shown")
+		db.raiseFilter(7)
+		db.push(alice)
+		db.disconnect(db.PartitionOf(alice), false)
+		time.Sleep(20 * time.Second)
+		r.want()
+		db.fail(false, "Shown")
+		time.Sleep(20 * time.Second)
+		r.want("+1", "HISTORY_CHANGED")
+	})
+}
+
 // While nobody watches a home, a change of its owner's filters causes no message.
 func TestFilters_ChangedBeforeASubscriptionResumes(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
