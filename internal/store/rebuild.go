@@ -17,10 +17,23 @@ import (
 // of a home. It does not move existing entries. Concurrent callers in this process share one rebuild. It returns
 // [retwis.ErrNotFound] if there is no such user or list.
 func (s *Timelines) Rebuild(ctx context.Context, id retwis.TimelineID) error {
-	_, err, _ := s.rebuilds.Do(id.String(), func() (any, error) {
-		return nil, s.rebuild(ctx, id)
-	})
-	return err
+	for {
+		own := false
+		_, err, _ := s.rebuilds.Do(id.String(), func() (any, error) {
+			own = true
+			return nil, s.rebuild(ctx, id)
+		})
+		if own || ctx.Err() != nil || !endsWithCaller(err) {
+			return err
+		}
+	}
+}
+
+// endsWithCaller reports whether an error of a shared rebuild concerns the caller for whom it ran: that one has gone, or has no budget left.
+func endsWithCaller(err error) bool {
+	var refused *retwis.Error
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &refused) && refused.Code == retwis.CodeRateLimited
 }
 
 func (s *Timelines) rebuild(ctx context.Context, id retwis.TimelineID) error {

@@ -225,3 +225,31 @@ func TestRebuild_WaitsForTheTurnOfItsClient(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A page and a subscription of a home that is not stored share its rebuild. The reader leaves the page, which had begun it.
+func TestRebuild_GoesOnWithoutTheFirstCaller(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, store.Options{URL: redistest.Server(t).URL()})
+	reader := storetest.Register(t, s, "reader")[0]
+	shared := cost.NewShares().Paid(t.Context(), ratelimit.Client{User: reader})
+	_, done, err := cost.Rebuild(shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	first, leave := context.WithCancel(shared)
+	defer leave()
+	rebuilt := make(chan error, 1)
+	go func() { rebuilt <- s.Timelines.Rebuild(first, retwis.Home(reader)) }()
+	time.Sleep(50 * time.Millisecond)
+	go func() { rebuilt <- s.Timelines.Rebuild(t.Context(), retwis.Home(reader)) }()
+	time.Sleep(50 * time.Millisecond)
+	leave()
+	canceled, other := <-rebuilt, <-rebuilt
+	if other != nil {
+		canceled, other = other, canceled
+	}
+	if !errors.Is(canceled, context.Canceled) || other != nil {
+		t.Errorf("the first caller: %v; the other one: %v", canceled, other)
+	}
+}
