@@ -129,7 +129,7 @@ func (m *Meter) Add(w Work) error {
 	next, err := m.count(w)
 	if next != nil {
 		m.endTurn()
-		m.turn.Store(next())
+		m.turn.Swap(next()).End() // that of a part of the operation that has waited, too
 	}
 	return err
 }
