@@ -170,6 +170,14 @@ func Owe(ctx context.Context, points int) {
 	}
 }
 
+// OweFollowers notes that a post is delivered to some followers. Its author does not pay for that, and does not rest, because users follow an author
+// because they want to. But the network of the author rests: workers could not keep up with many such authors.
+func OweFollowers(ctx context.Context, followers int) {
+	if m := Of(ctx); m != nil && m.shares != nil {
+		m.shares.oweOfNetwork(m.client, time.Duration(followers)*workPerPush)
+	}
+}
+
 // dueLocked returns the points of the work that are not charged yet. It is negative if more was charged.
 func (m *Meter) dueLocked() int {
 	return m.price.Fixed + max(m.work.Points()-m.price.Covered, 0) - m.price.Charged - m.beyond

@@ -82,7 +82,7 @@ const (
 	PerHashtag = 10 // its timeline, and the sweeps that see a new hashtag for 90 days, each for 5 microseconds
 )
 
-// Prices of the delivery of a post or a repost. Its followers are free: each takes two microseconds.
+// Prices of the delivery of a post or a repost. Its followers are free: see [OweFollowers].
 const (
 	listsPerPoint = 4 // each takes 3.5 to 7 microseconds
 	perPartition  = 5 // a delivery that is alone in its round takes 125 microseconds

@@ -55,12 +55,17 @@ func (s *Shares) begin(ctx context.Context, client ratelimit.Client) (end func(w
 
 // owe notes work for a client that is done without turns, in Redis or in workers. All processes in which the network is active have those in common.
 func (s *Shares) owe(client ratelimit.Client, work time.Duration) {
+	s.oweOfNetwork(client, work)
+	if user, network := userAndNetwork(client); user != network {
+		s.users.owe(user, work)
+	}
+}
+
+// oweOfNetwork does the same for the network of a client alone. The user does not rest.
+func (s *Shares) oweOfNetwork(client ratelimit.Client, work time.Duration) {
 	user, network := userAndNetwork(client)
 	processes := s.charge(user, network, work)
 	s.turns.owe(network, time.Duration(processes)*work)
-	if user != network {
-		s.users.owe(user, work)
-	}
 }
 
 // charge counts work of a user, for the order of the users of its network and for what other processes have to know. It returns in how many processes

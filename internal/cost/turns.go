@@ -14,6 +14,7 @@ const (
 	restOfUser    = 7                      // times as long as it has worked, a user rests: less work than its network may do, so that others of it need not rest
 	restOfNetwork = 3                      // the same for a network
 	workPerPoint  = 10 * time.Microsecond  // of what an operation causes later: of a core, and of Redis
+	workPerPush   = 3 * time.Microsecond   // of Redis and of a core of a worker, for each follower to whom a post is delivered
 	workPerUnit   = 2 * time.Microsecond   // of Redis
 	workPerRow    = 800 * time.Nanosecond  // of Redis, those included that scripts visit
 	unrested      = 50 * time.Millisecond  // of rest that may be owed without one: the hash of a password is 35 ms of work

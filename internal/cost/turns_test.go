@@ -236,6 +236,29 @@ func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
 	})
 }
 
+// Attack: 187 users of one network with 1350 followers each posted as fast as they may. Workers delivered fewer posts than that, so all outboxes grew.
+func TestShares_PostsToManyFollowersMakeANetworkRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		const followers = 10_000
+		author := userOf(3, 1)
+		for range 2 {
+			waitOf(t.Context(), s, author)
+		}
+		OweFollowers(With(t.Context(), NewMeter(Options{Client: author, Shares: s})), followers)
+		for range s.turns.atOnce {
+			operate(t.Context(), s, author) // each rests afterwards
+		}
+		if waited, want := waitOf(t.Context(), s, userOf(4, 1)), (1+restOfNetwork)*followers*workPerPush-unrested; waited != want {
+			t.Errorf("the network rested for %v, want %v", waited, want)
+		}
+		if waited := waitOf(t.Context(), s, author); waited != 0 {
+			t.Errorf("the author rested for %v more", waited)
+		}
+	})
+}
+
 // A network that is in many crowds writes their events meanwhile.
 func TestShares_CrowdsOfANetworkTakeTurnsWithItsWrites(t *testing.T) {
 	t.Parallel()

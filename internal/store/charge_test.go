@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"retwis/internal/cost"
 	"retwis/internal/enginetest"
 	"retwis/internal/fanout"
+	"retwis/internal/ratelimit"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -385,4 +389,47 @@ func TestLookUps_ReadPackedSetsOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The network of an author rests for the deliveries of posts and reposts to its followers.
+func TestPosts_NetworksRestForFollowers(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL()})
+	author, follower := e.Register("author")[0], e.Register("follower")[0]
+	e.Follow(follower, author)
+	if err := e.DB().Client.HSet(t.Context(), e.DB().OfUser(author).User(author).Account(), "followers", 1_000_000).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, create := range map[string]func(ctx context.Context, key string) error{
+		"a post": func(ctx context.Context, key string) error {
+			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: author, Text: "x", IdempotencyKey: key})
+			return err
+		},
+		"a repost": func(ctx context.Context, key string) error {
+			_, err := e.Posts.Repost(ctx, author, e.Post(follower, key))
+			return err
+		},
+	} {
+		shares := cost.NewShares()
+		client := func(network byte) ratelimit.Client {
+			return ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, network, 1})}
+		}
+		turn := func(network byte) time.Duration {
+			begun := time.Now()
+			cost.NewMeter(cost.Options{Client: client(network), Shares: shares}).TakeTurn(t.Context())()
+			return time.Since(begun)
+		}
+		turn(1)
+		turn(2) // the first network rests from now on
+		turn(1)
+		if err := create(shares.Paid(t.Context(), client(1)), name); err != nil {
+			t.Fatal(err)
+		}
+		for range runtime.GOMAXPROCS(0) {
+			turn(1)
+		}
+		if rested := turn(1); rested < 50*time.Millisecond {
+			t.Errorf("after %s, the network rested for %v", name, rested)
+		}
+	}
 }

@@ -91,7 +91,7 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	}
 	at.Element, at.Filter = retwis.NewElement(id, post.Author, refers.answered, 0), rdb.Number(fields[4])
 	cost.Owe(ctx, cost.PerMention*len(mentions))
-	s.chargeForDelivery(ctx, post.Author, fields[5])
+	s.chargeForDelivery(ctx, post.Author, fields[5], int(rdb.Number(fields[6])))
 	return retwis.PostEdge{
 		Cursor: at.Cursor(),
 		Post: &retwis.Post{
@@ -101,9 +101,9 @@ func (s *Posts) CreatePost(ctx context.Context, post retwis.NewPost) (retwis.Pos
 	}, nil
 }
 
-// chargeForDelivery charges for the delivery of a new post or repost to the partitions that a script returned, and to the lists there
-// that contain its author. Lists that it cannot count are free, because the post exists.
-func (s *Posts) chargeForDelivery(ctx context.Context, author retwis.UserID, partitions string) {
+// chargeForDelivery charges for the delivery of a new post or repost to the partitions that a script returned, and to the followers and lists there.
+// Lists that it cannot count are free, because the post exists.
+func (s *Posts) chargeForDelivery(ctx context.Context, author retwis.UserID, partitions string, followers int) {
 	if partitions == "" || cost.Of(ctx) == nil {
 		return
 	}
@@ -123,6 +123,7 @@ func (s *Posts) chargeForDelivery(ctx context.Context, author retwis.UserID, par
 	}
 	// Workers look into the partitions whose followers or lists are gone, too.
 	cost.Owe(ctx, cost.OfDelivery(len(strings.Fields(partitions)), lists))
+	cost.OweFollowers(ctx, min(followers, s.options.PullAbove))
 }
 
 // resolveMentions returns the users whom a text mentions, each once.

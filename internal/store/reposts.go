@@ -57,7 +57,7 @@ func (s *Posts) Repost(ctx context.Context, user retwis.UserID, post retwis.Post
 	if err != nil {
 		return retwis.Element{}, fmt.Errorf("repost post %s: %w", original, err)
 	}
-	s.chargeForDelivery(ctx, user, fields[2])
+	s.chargeForDelivery(ctx, user, fields[2], int(rdb.Number(fields[3])))
 	s.metrics.reposts.WithLabelValues(script.Repost.Base()).Inc()
 	return retwis.NewElement(id, user, 0, original), nil
 }

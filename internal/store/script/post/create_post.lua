@@ -12,8 +12,8 @@
 --        18 'unanswerable' or 'unquotable' if the post answered or quoted does not exist, else ''
 --        19 hashtags, separated by spaces   20 origin of the entry: see lib/enqueue.lua
 -- Reply  { 'ok', post, epoch of the home, last change,
---        filter epoch, partitions to which the post goes (author_partitions), or '' if the post is not new }, { 'no_user' } if there is no such author,
---        { 'conflict' } if the key was used with another text, { argument 18 } if there is one, or { 'full' }
+--        filter epoch, partitions to which the post goes (author_partitions), or '' if the post is not new, number of followers },
+--        { 'no_user' } if there is no such author, { 'conflict' } if the key was used with another text, { argument 18 } if there is one, or { 'full' }
 --@include clock
 --@include ids
 --@include list
@@ -26,8 +26,8 @@ local author = ARGV[1]
 
 local function result(post, partitions)
   local last = redis.call('XREVRANGE', KEYS[9], '+', '-', 'COUNT', 1)
-  local epochs = redis.call('HMGET', KEYS[1], 'epoch', 'filter_epoch')
-  return { 'ok', post, epochs[1] or '0', last[1] and last[1][1] or '0-0', epochs[2] or '0', partitions }
+  local account = redis.call('HMGET', KEYS[1], 'epoch', 'filter_epoch', 'followers')
+  return { 'ok', post, account[1] or '0', last[1] and last[1][1] or '0-0', account[2] or '0', partitions, account[3] or '0' }
 end
 
 local earlier = redis.call('GET', KEYS[6])

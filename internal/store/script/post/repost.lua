@@ -7,7 +7,8 @@
 -- ARGV   1 reposter   2 post   3 bucket of the reposter   4 profile cap   5 home cap   6 slack   7 post key prefix
 --        8 outbox limit   9 PUBLISH or SPUBLISH   10 channel prefix   11 trace, '' if it is not recorded
 --        12 origin of the entry: see lib/enqueue.lua
--- Reply  { 'ok', repost, partitions to which the repost goes (author_partitions), or '' if the repost is not new }, { 'no_user' } if there is no such user, or { 'full' }
+-- Reply  { 'ok', repost, partitions to which the repost goes (author_partitions), or '' if the repost is not new, number of followers },
+--        { 'no_user' } if there is no such user, or { 'full' }
 --@include clock
 --@include ids
 --@include list
@@ -26,7 +27,7 @@ if redis.call('HGET', KEYS[1], 'state') ~= 'active' then
 end
 local earlier = redis.call('HGET', KEYS[6], post)
 if earlier then
-  return { 'ok', earlier, '' }
+  return { 'ok', earlier, '', '0' }
 end
 if redis.call('XLEN', KEYS[4]) >= tonumber(ARGV[8]) then
   return { 'full' }
@@ -64,4 +65,4 @@ for _, name in ipairs(watched(KEYS[7], { home, profile, with_replies })) do
 end
 publish(KEYS[8], ARGV[9], ARGV[10], '+ ' .. element, names, heads)
 publish(KEYS[8], ARGV[9], ARGV[10], '!', changed)
-return { 'ok', repost, author_partitions(KEYS[12]) }
+return { 'ok', repost, author_partitions(KEYS[12]), redis.call('HGET', KEYS[1], 'followers') or '0' }
