@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -84,6 +85,35 @@ func TestSubscribe_StartsWithinTheShareOfTheClient(t *testing.T) {
 		t.Error("authorised while the share was in use")
 	}
 	leave()
+}
+
+// A subscription that was authorised, and that the transport refuses, pays for its start.
+func TestSubscribe_ChargesForAStartThatIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	resolver := a.resolver()
+	limited := &budget{left: 1000}
+	resolver.Limits = limited
+	a.serve(resolver, Options{})
+	a.executor.eventSources["timelineEvents"] = func(context.Context, map[string]any) (retwis.EventSource, error) {
+		return func(context.Context, retwis.Cursor, retwis.Sink) error { t.Error("started"); return nil }, nil
+	}
+	ctx, refuse := context.WithCancelCause(graphql.StartOperationTrace(t.Context()))
+	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: `subscription { timelineEvents { __typename } }`})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	source, errs := a.executor.Subscribe(ctx, op)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	refuse(retwis.ErrForbidden)
+	if err := source(ctx, "", nil); !errors.Is(err, retwis.ErrForbidden) {
+		t.Errorf("the source fails with %v", err)
+	}
+	if charged, due := 1000-limited.left, cost.PerOperation+cost.PerStart-limits.Price(op).Charged; charged != due {
+		t.Errorf("charged %d points beyond the price, want %d", charged, due)
+	}
 }
 
 // attached remembers the subscriber of a subscription.

@@ -59,6 +59,9 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 				err = recoverPanic(ctx, r)
 			}
 		}()
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		done, err := e.shares.Run(ctx, client, price.Charged)
 		if err != nil {
 			return err //nolint:wrapcheck // ctx is done

@@ -41,5 +41,5 @@ type Sink interface {
 
 // EventSource starts an authorised subscription. The sink receives events until ctx is done,
 // beginning after a cursor. The empty cursor selects the start position of the subscription
-// itself. After an error the sink is not called.
+// itself. After an error the sink is not called. If ctx is done already, the subscription does not start, and the error is the cause.
 type EventSource func(ctx context.Context, after Cursor, sink Sink) error

@@ -62,6 +62,18 @@ func TestMetrics_DisconnectedClientIsNoInternalError(t *testing.T) {
 	})
 }
 
+// A subscription that its group refuses was counted nowhere.
+func TestMetrics_CountSubscriptionsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	servertest.InBubble(t, func(o *server.Options) { o.Metrics = registry }, func(h *servertest.Harness) {
+		w, body := h.Do("POST", "", `{"query": "subscription { feed(topic: \"panics\") }"}`, servertest.JSON, "Accept: text/event-stream")
+		if broke := valueOf(t, registry, "retwis_graphql_operations_total", "internal"); broke != 1 {
+			t.Errorf("%v operations failed, after status %d: %s", broke, w.StatusCode, body)
+		}
+	})
+}
+
 func TestServer_DoesNotLogADisconnectDuringAuthentication(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {

@@ -67,6 +67,7 @@ func (s *stream) subscribe(ctx context.Context, op *graphql.OperationContext, af
 		return
 	}
 	if err := s.handler.Groups.Join(&s.Member, op, clients.ClientOf(ctx), s); err != nil {
+		operation.Refuse(source, err)
 		s.last(s.handler.Runner.Failed(ctx, op, err))
 		close(s.ended)
 		return

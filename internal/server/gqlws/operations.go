@@ -108,6 +108,7 @@ func (s *socket) run(ctx context.Context, op *subscriber, opCtx *graphql.Operati
 func (s *socket) start(ctx context.Context, op *subscriber, opCtx *graphql.OperationContext, source retwis.EventSource) {
 	s.use(op)
 	if err := s.handler.Groups.Join(&op.Member, opCtx, clients.ClientOf(s.ctx), op); err != nil {
+		operation.Refuse(source, err)
 		s.ended(ctx, op, opCtx, err)
 		s.stopped(op)
 		return

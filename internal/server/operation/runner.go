@@ -162,7 +162,7 @@ func (r *Runner) Run(ctx context.Context, op *graphql.OperationContext) (respons
 var errNoResponse = errors.New("the executor has no response")
 
 // Subscribe authorises a subscription for one subscriber. It returns the source of the
-// events, or the response that gives the reason of a refusal.
+// events, or the response that gives the reason of a refusal. Call the source, or [Refuse].
 func (r *Runner) Subscribe(ctx context.Context, op *graphql.OperationContext) (source retwis.EventSource, failure *graphql.Response) {
 	observed, end := r.observe(ctx, op)
 	defer func() {
@@ -182,6 +182,13 @@ func (r *Runner) Subscribe(ctx context.Context, op *graphql.OperationContext) (s
 		end(r.outcomeOfError(err))
 		return err
 	}, nil
+}
+
+// Refuse ends a subscription that was authorised, and does not start for a reason.
+func Refuse(source retwis.EventSource, reason error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(reason)
+	_ = source(ctx, "", nil) // it fails with the reason
 }
 
 // Render executes a subscription for an event. It fails if there is no response, above all

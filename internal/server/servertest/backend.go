@@ -179,7 +179,12 @@ func (e *backendExecutor) Subscribe(ctx context.Context, op *graphql.OperationCo
 		ctx = graphql.WithOperationContext(ctx, op)
 		return nil, e.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(err)}).Errors
 	}
-	return source, nil
+	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		return source(ctx, after, sink)
+	}, nil
 }
 
 // RenderFor implements [operation.Executor].
