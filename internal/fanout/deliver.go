@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"retwis/internal/outbox"
@@ -21,59 +22,14 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		}
 	}
 
-	type step struct {
-		*workItem
-		*target
-	}
-	var steps []step
-	var calls []outbox.Delivery
-	cost, atMost := 0, maxPushes
-	if r.store.BesideOperations() {
-		atMost = r.store.WorkAtOnce()
-	}
-	// Each entry first has a bounded share of the round, so that small authors do not wait for
-	// large ones. The second pass gives the rest of the round to the large authors.
-	for _, share := range []int{maxEntryPushes, maxPushes} {
-		for _, w := range ready {
-			begin := len(calls)
-			for spent := 0; w.next < len(w.targets) && spent < share && len(calls) < maxCalls; w.next++ {
-				t := w.targets[w.next]
-				if t.done || t.late {
-					continue
-				}
-				if w.waits(t) {
-					w.next = len(w.targets) // begin again in the next round
-					break
-				}
-				work := w.work(t)
-				if cost > 0 && cost+work > atMost {
-					break
-				}
-				spent += work
-				cost += work
-				steps = append(steps, step{w, t})
-				calls = append(calls, outbox.Delivery{
-					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Timeline: t.timeline, Progress: t.progress,
-					Chunk: w.chunk(t), Work: work,
-				})
-			}
-			if len(calls) > begin {
-				r.turns.serve(w)
-			}
-		}
-	}
-	for _, w := range ready {
-		if w.next == len(w.targets) {
-			w.next = 0
-		}
-	}
+	steps, calls := r.pack(ready)
 	if len(calls) == 0 {
 		return
 	}
 	failed := map[*workItem]error{}
 	start, shares := time.Now(), map[*workItem]roundShare{}
 	for i, result := range r.store.Deliver(roundContext(ctx, ready), calls) {
-		w, t := steps[i].workItem, steps[i].target
+		w := steps[i].workItem
 		if w.span != nil {
 			s := shares[w]
 			shares[w] = roundShare{s.calls + 1, s.pushed + result.Pushed}
@@ -82,21 +38,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 			failed[w] = result.Err
 			continue
 		}
-		r.counts.calls.Add(1)
-		r.counts.pushed.Add(int64(result.Pushed))
-		r.turns.rest(result.Announced)
-		if result.Progress == outbox.Late {
-			t.late = true
-			continue
-		}
-		if result.Progress == t.progress {
-			continue
-		}
-		if result.Pushed == 0 && !w.isDeletion() && t.progress != "" && result.Progress != outbox.Done {
-			r.counts.redeliveries.Add(1)
-		}
-		t.progress = result.Progress
-		t.done = result.Progress == outbox.Done
+		r.delivered(steps[i], result)
 	}
 	recordDeliverySpans(ctx, start, shares)
 	for _, s := range steps {
@@ -116,4 +58,74 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 			w.repairLate()
 		}
 	}
+}
+
+// step is a call of a round: for one target of an entry.
+type step struct {
+	*workItem
+	*target
+}
+
+// pack returns the calls of a round for entries in the given order, and notes which it serves. Each entry first has a bounded share of the round, so that
+// small authors do not wait for large ones. The second pass gives the rest of the round to the large authors.
+func (r *runner) pack(ready []*workItem) (steps []step, calls []outbox.Delivery) {
+	work, atMost := 0, math.MaxInt
+	if r.store.BesideOperations() {
+		atMost = r.store.WorkAtOnce()
+	}
+	for _, share := range []int{maxEntryPushes, math.MaxInt} {
+		for _, w := range ready {
+			begin := len(calls)
+			for spent := 0; w.next < len(w.targets) && spent < share && len(calls) < maxCalls; w.next++ {
+				t := w.targets[w.next]
+				if t.done || t.late {
+					continue
+				}
+				if w.waits(t) {
+					w.next = len(w.targets) // begin again in the next round
+					break
+				}
+				more := w.work(t)
+				if work > 0 && more > atMost-work {
+					break
+				}
+				spent += more
+				work += more
+				steps = append(steps, step{w, t})
+				calls = append(calls, outbox.Delivery{
+					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Timeline: t.timeline, Progress: t.progress,
+					Chunk: w.chunk(t), Work: more,
+				})
+			}
+			if len(calls) > begin {
+				r.turns.serve(w)
+			}
+		}
+	}
+	for _, w := range ready {
+		if w.next == len(w.targets) {
+			w.next = 0
+		}
+	}
+	return steps, calls
+}
+
+// delivered notes the result of a call.
+func (r *runner) delivered(s step, result outbox.Result) {
+	r.counts.calls.Add(1)
+	r.counts.pushed.Add(int64(result.Pushed))
+	r.turns.rest(result.Announced)
+	w, t := s.workItem, s.target
+	if result.Progress == outbox.Late {
+		t.late = true
+		return
+	}
+	if result.Progress == t.progress {
+		return
+	}
+	if result.Pushed == 0 && !w.isDeletion() && t.progress != "" && result.Progress != outbox.Done {
+		r.counts.redeliveries.Add(1)
+	}
+	t.progress, t.done = result.Progress, result.Progress == outbox.Done
+	w.failures, w.rejections = 0, 0
 }

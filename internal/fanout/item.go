@@ -19,8 +19,8 @@ type workItem struct {
 	turn       place        // when the round began: see readyHeads
 	running    bool         // a task processes the entry
 	done       bool         // the entry is completed or in the dead-letter queue
-	rejections int          // number of times that a script rejected the entry
-	failures   int          // consecutive failures
+	rejections int          // how often scripts have rejected the entry since a call succeeded
+	failures   int          // since a call succeeded
 	rechecks   int          // consecutive attempts that found the entry not ready
 	notBefore  time.Time    // time of the next attempt
 	progress   repairProgress

@@ -12,7 +12,7 @@ func (w *Worker) register(with prometheus.Registerer) {
 	c := &w.counts
 	counter(with, &c.pushed, "retwis_fanout_pushes_total", "Posts pushed onto timelines; each timeline counts.")
 	counter(with, &c.calls, "retwis_fanout_calls_total", "Calls that advanced the delivery of an entry in a partition.")
-	counter(with, &c.redeliveries, "retwis_fanout_redeliveries_total", "Calls that found their work done and changed nothing.")
+	counter(with, &c.redeliveries, "retwis_fanout_redeliveries_total", "Calls after the first one to a target that pushed to nobody and did not complete it.")
 	counter(with, &c.retries, "retwis_fanout_retries_total", "Failed attempts to process an entry.")
 	counter(with, &c.entries, "retwis_fanout_entries_total", "Outbox entries completed or moved to the dead-letter queue.")
 	counter(with, &c.deadLetters, "retwis_fanout_dead_letters_total", "Entries moved to the dead-letter queue: see retwis deadletter.")

@@ -18,7 +18,6 @@ const (
 	manyDeletions  = manyWaiting / 2        // of those, deletions of posts above which no step of an account deletion begins
 	readsAhead     = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
 	maxCalls       = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
-	maxPushes      = 6000                   // pushes of a round, which bound the wait of small authors
 	maxEntryPushes = 500                    // pushes of an entry before the other entries of the round had a turn
 	callCost       = 35                     // fixed cost of a call, in pushes
 	listWork       = 4                      // work for a list, in pushes: the script reads the members of the list, or the processes that serve its subscribers

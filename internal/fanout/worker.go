@@ -22,14 +22,13 @@
 //     must not lose a post that was delivered. The runner queues each entry under its ordering
 //     key. Entries with the same key are processed in order; other entries are independent.
 //  2. A round makes up to 8 delivery calls, and beside operations no more than may be in flight at once, for the entries at the heads of the queues, in short
-//     pipelines between which Redis serves other connections. The users who were served least
-//     recently come first. Each entry first has a bounded share of the round, and large authors
-//     use the rest, so that a large author does not delay small ones. This is round-robin
-//     scheduling with a quantum per queue (Shreedhar and Varghese, "Efficient Fair Queueing
+//     pipelines between which Redis serves other connections. The networks that were served least recently come first, and so do the users
+//     of a network. Each entry first has a bounded share of the round, and large authors use the rest, so that a large author does not delay
+//     small ones. This is round-robin scheduling with a quantum per queue (Shreedhar and Varghese, "Efficient Fair Queueing
 //     using Deficit Round Robin", 1995), with the call limit in place of a deficit counter.
 //  3. Entries that need several exchanges with the database, such as back-fills, repairs and
 //     account deletions, run as tasks concurrently with the rounds.
-//  4. A rejected entry is retried five times and then moves to the dead-letter queue. After any
+//  4. An entry that is rejected five times moves to the dead-letter queue. After any
 //     other error the runner retries without limit, with exponential back-off.
 //  5. Completed entries stay in the outbox until a trim. The trim verifies that the deliveries
 //     are durable, advances the watermark at every partition that the entries went to, and
