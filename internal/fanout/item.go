@@ -61,7 +61,7 @@ func (t *target) ofReferences() bool {
 // default. After a call that broke off, the next one has to serve at least as many.
 func (w *workItem) chunk(t *target) int {
 	switch t.to {
-	case outbox.TargetLists, outbox.TargetReposterLists, outbox.TargetWatched, outbox.TargetActiveFollowers:
+	case outbox.TargetLists, outbox.TargetReposterLists, outbox.TargetWatched, outbox.TargetPulled:
 	default:
 		return 0
 	}

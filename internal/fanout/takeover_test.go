@@ -22,7 +22,7 @@ func toEachKind(t *testing.T, test func(t *testing.T, e *engine, to outbox.Targe
 	}{
 		{"followers", outbox.TargetFollowers, store.Options{}},
 		{"lists", outbox.TargetLists, store.Options{}},
-		{"large author", outbox.TargetActiveFollowers, store.Options{PullAbove: 1}},
+		{"large author", outbox.TargetPulled, store.Options{PullAbove: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			redistest.OnEachRedis(t, func(t *testing.T, url string) {
@@ -72,7 +72,7 @@ func TestTakeover_KeepsTheOrderOfAnAuthor(t *testing.T) {
 		}
 		for i, want := range []outbox.Result{{Progress: outbox.Done, Pushed: 1}, {Progress: outbox.Late}} { // the second post, then the first again
 			at := outbox.Delivery{Entry: entries[1-i], Partition: e.Outbox.PartitionOfUser(reader), To: to}
-			if to == outbox.TargetActiveFollowers {
+			if to == outbox.TargetPulled {
 				want.Pushed = 0
 			}
 			if got := e.Outbox.Deliver(t.Context(), []outbox.Delivery{at})[0]; got != want {

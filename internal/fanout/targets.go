@@ -93,7 +93,7 @@ func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartition
 	targets := r.targetsOfReferences(e)
 	for partition, followers := range partitions.Followers { // first: most subscribers watch their homes
 		if partitions.Large {
-			targets = append(targets, &target{partition: partition, to: outbox.TargetActiveFollowers})
+			targets = append(targets, &target{partition: partition, to: outbox.TargetPulled})
 		} else {
 			targets = append(targets, &target{partition: partition, expected: followers})
 		}

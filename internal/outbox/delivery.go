@@ -35,18 +35,18 @@ type TargetKind byte
 
 // The kinds of delivery target.
 const (
-	TargetFollowers       TargetKind = iota // home timelines of the author's followers
-	TargetLists                             // lists that contain the author
-	TargetTimeline                          // one of the single timelines of [Entry.Timelines]
-	TargetReplies                           // the replies of the post answered
-	TargetQuotes                            // the quotes of the post quoted
-	TargetReposts                           // the reposts of the post reposted
-	TargetReposterHomes                     // of a deleted post: home timelines of the followers of a user who reposted it, and the timelines of that user
-	TargetReposterLists                     // of a deleted post: lists that contain such a user
-	TargetWatched                           // of a deleted post with many reposts: all watched timelines
-	TargetLikers                            // the likes of a deleted post
-	TargetActiveFollowers                   // home timelines of followers who are online or reading, for a large author
-	TargetTask                              // no timeline: an entry without deliveries, recorded in the outbox's own partition
+	TargetFollowers     TargetKind = iota // home timelines of the author's followers
+	TargetLists                           // lists that contain the author
+	TargetTimeline                        // one of the single timelines of [Entry.Timelines]
+	TargetReplies                         // the replies of the post answered
+	TargetQuotes                          // the quotes of the post quoted
+	TargetReposts                         // the reposts of the post reposted
+	TargetReposterHomes                   // of a deleted post: home timelines of the followers of a user who reposted it, and the timelines of that user
+	TargetReposterLists                   // of a deleted post: lists that contain such a user
+	TargetWatched                         // of a deleted post with many reposts: all watched timelines
+	TargetLikers                          // the likes of a deleted post
+	TargetPulled                          // home timelines that pull the posts of a large author, those that are watched at once
+	TargetTask                            // no timeline: an entry without deliveries, recorded in the outbox's own partition
 )
 
 // AuthorPartitions are the partitions that an author's posts go to.

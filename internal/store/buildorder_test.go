@@ -71,18 +71,18 @@ func TestRebuild_KeepsThePostsThatFollowThoseOfAHome(t *testing.T) {
 		},
 		{
 			name: "a large author, the home is watched",
-			to:   outbox.TargetActiveFollowers,
+			to:   outbox.TargetPulled,
 			before: func(e *engine, home retwis.TimelineID, second outbox.Entry) {
-				deliver(e, second, outbox.TargetActiveFollowers, home.Owner)
+				deliver(e, second, outbox.TargetPulled, home.Owner)
 			},
 			arrived: 2,
 		},
 		{
 			name: "a large author, the home is watched again later",
-			to:   outbox.TargetActiveFollowers,
+			to:   outbox.TargetPulled,
 			before: func(e *engine, home retwis.TimelineID, second outbox.Entry) {
 				setOffline(e, home)
-				deliver(e, second, outbox.TargetActiveFollowers, home.Owner)
+				deliver(e, second, outbox.TargetPulled, home.Owner)
 			},
 			during:  func(e *engine, home retwis.TimelineID, _ outbox.Entry) { setOnline(e, home) },
 			arrived: 2,
@@ -91,7 +91,7 @@ func TestRebuild_KeepsThePostsThatFollowThoseOfAHome(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			redistest.OnEachRedis(t, func(t *testing.T, url string) {
 				options := store.Options{URL: url, HomeCap: 10, Slack: 2}
-				if tt.to == outbox.TargetActiveFollowers {
+				if tt.to == outbox.TargetPulled {
 					options.PullAbove = 1
 				}
 				e := newEngine(t, options)

@@ -79,9 +79,9 @@ func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 			Args:   []any{e.ID, e.Element().String(), o.HomeCap, o.Slack, s.db.Publish, p.Prefix(rdb.LiveChannels), field(d.Target()), id.String(), search},
 		}
 	}
-	if d.To == outbox.TargetActiveFollowers {
+	if d.To == outbox.TargetPulled {
 		return rdb.Call{
-			Script: script.PushToActiveFollowers,
+			Script: script.DeliverPulled,
 			Keys:   []string{p.Progress(e.Outbox), p.User(e.Author).Pulled(), p.LargeAuthors(), p.Online(), p.OnlineNodes()},
 			Args: []any{
 				e.ID, d.Progress, e.Element().String(), e.Author.String(), chunkOf(d, o.CheckedChunk), o.HomeCap, o.Slack, s.db.Publish,
@@ -198,7 +198,7 @@ func field(at outbox.Target) string {
 	switch at.To {
 	case outbox.TargetLists:
 		return at.Entry + ":lists"
-	case outbox.TargetActiveFollowers:
+	case outbox.TargetPulled:
 		return at.Entry + ":readers"
 	case outbox.TargetTimeline:
 		return at.Entry + ":" + at.Timeline.String()

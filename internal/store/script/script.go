@@ -119,21 +119,21 @@ const (
 
 // Scripts of outbox/.
 const (
-	AdvanceWatermark      Name = "outbox/advance_watermark"
-	Backlog               Name = "outbox/backlog"
-	AddDeadLetter         Name = "outbox/add_dead_letter"
-	ReleaseSweep          Name = "outbox/release_sweep"
-	PushToActiveFollowers Name = "outbox/push_to_active_followers"
-	Push                  Name = "outbox/push"
-	PushToTimeline        Name = "outbox/push_to_timeline"
-	UpdateReferences      Name = "outbox/update_references"
-	ReleaseLease          Name = "outbox/release_lease"
-	AnnounceRemoval       Name = "outbox/announce_removal"
-	AcquireLease          Name = "outbox/acquire_lease"
-	LeaseHolder           Name = "outbox/lease_holder"
-	MarkLikes             Name = "outbox/mark_likes"
-	Requeue               Name = "outbox/requeue"
-	AcquireSweep          Name = "outbox/acquire_sweep"
+	AdvanceWatermark Name = "outbox/advance_watermark"
+	Backlog          Name = "outbox/backlog"
+	AddDeadLetter    Name = "outbox/add_dead_letter"
+	ReleaseSweep     Name = "outbox/release_sweep"
+	DeliverPulled    Name = "outbox/deliver_pulled"
+	Push             Name = "outbox/push"
+	PushToTimeline   Name = "outbox/push_to_timeline"
+	UpdateReferences Name = "outbox/update_references"
+	ReleaseLease     Name = "outbox/release_lease"
+	AnnounceRemoval  Name = "outbox/announce_removal"
+	AcquireLease     Name = "outbox/acquire_lease"
+	LeaseHolder      Name = "outbox/lease_holder"
+	MarkLikes        Name = "outbox/mark_likes"
+	Requeue          Name = "outbox/requeue"
+	AcquireSweep     Name = "outbox/acquire_sweep"
 )
 
 // Scripts of live/.

@@ -1,9 +1,9 @@
--- update_references delivers a post to the replies or the quotes of the post that it refers to, or removes a deleted one.
+-- update_references delivers a post to the replies, quotes or reposts of the post that it refers to, or removes a deleted one.
 -- These are sets, so a repeat has no effect: see lib/replyset.lua.
 --
--- KEYS   1 progress   2 replies or quotes   3 the post that they refer to
--- ARGV   1 entry   2 field of the progress   3 reply or quote   4 '1' for a reply by the author of the post, '0' for
---        another reply or a quote, '' to remove it   5 cap   6 replies of the author that come first, at most
+-- KEYS   1 progress   2 replies, quotes or reposts   3 the post that they refer to
+-- ARGV   1 entry   2 field of the progress   3 reply, quote or repost   4 '1' for a reply by the author of the post, '0' for
+--        another one, '' to remove it   5 cap   6 replies of the author that come first, at most
 --        7 field of the post that records that some were trimmed
 -- Reply  { 'done', posts added }
 --@include ids

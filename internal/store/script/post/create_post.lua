@@ -14,6 +14,7 @@
 -- Reply  { 'ok', post, epoch of the home, last change,
 --        filter epoch, partitions to which the post goes (author_partitions), or '' if the post is not new, number of followers },
 --        { 'no_user' } if there is no such author, { 'conflict' } if the key was used with another text, { argument 18 } if there is one, or { 'full' }
+--@include changes
 --@include clock
 --@include ids
 --@include list
@@ -25,9 +26,8 @@
 local author = ARGV[1]
 
 local function result(post, partitions)
-  local last = redis.call('XREVRANGE', KEYS[9], '+', '-', 'COUNT', 1)
   local account = redis.call('HMGET', KEYS[1], 'epoch', 'filter_epoch', 'followers')
-  return { 'ok', post, account[1] or '0', last[1] and last[1][1] or '0-0', account[2] or '0', partitions, account[3] or '0' }
+  return { 'ok', post, account[1] or '0', last_change(KEYS[9]), account[2] or '0', partitions, account[3] or '0' }
 end
 
 local earlier = redis.call('GET', KEYS[6])

@@ -1,4 +1,4 @@
--- push_to_active_followers delivers the post or repost of a large author: it stores the element for the homes of
+-- deliver_pulled delivers the post or repost of a large author: it stores the element for the homes of
 -- this partition, and merges it into the homes that are watched, some per call. Other homes pull it
 -- when they are read.
 --
