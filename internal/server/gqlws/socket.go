@@ -141,11 +141,16 @@ func (s *socket) handle(text []byte) {
 			s.conn.Close(closeInternal, "internal error")
 		}
 	}()
-	if s.handler.Runner.Admit(s.ctx, len(text), operation.LargeRequest, cost.Received(s.conn.Arrived(text))) != nil {
+	received := cost.Received(s.conn.Arrived(text))
+	if received > 0 {
+		s.conn.LeaveLine() // without budget it waits
+	}
+	if s.handler.Runner.Admit(s.ctx, len(text), operation.LargeRequest, received) != nil {
 		s.conn.Close(closeTryLater, "the rate limit is used up")
 		return
 	}
 	defer s.Turn()()
+	s.conn.LeaveLine()
 	m, err := parseMessage(text)
 	if err != nil {
 		s.handler.Runner.Refused(s.ctx, len(text))
@@ -246,6 +251,7 @@ func (s *socket) changeKey(key ratelimit.Key) bool {
 	}
 	s.account.ChangeHolder(key)
 	s.arrivals.ChangeHolder(key)
+	s.conn.ReadInLine(s.handler.Sockets.Line(key))
 	s.key = key
 	return true
 }

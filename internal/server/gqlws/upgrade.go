@@ -121,6 +121,7 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 	conn.ChargeCompressed(s.payCompressed)
 	conn.PaidBy(s)
 	conn.TakeTurns(s)
+	conn.ReadInLine(h.Sockets.Line(s.key))
 	if !h.Registry.Serve(s, s.serve) {
 		s.release()
 		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(closeRestart, ""), time.Now().Add(time.Second))

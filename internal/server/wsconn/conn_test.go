@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,12 @@ func (h hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func open(t *testing.T) (*Conn, *websocket.Conn) {
 	t.Helper()
 	ours, theirs := net.Pipe()
+	return openOver(t, ours, theirs)
+}
+
+// openOver does the same for the two ends of another connection.
+func openOver(t *testing.T, ours, theirs net.Conn) (*Conn, *websocket.Conn) {
+	t.Helper()
 	upgraded := make(chan *websocket.Conn, 1)
 	go func() {
 		r, err := http.ReadRequest(bufio.NewReader(theirs))
@@ -315,6 +322,65 @@ func TestConn_ReadsSeldomWhileItCloses(t *testing.T) {
 		}
 		<-ended
 	})
+}
+
+// Attack: 9500 websockets of 475 users sent a ping at the same moment. All of them were read before the first one had its turn, and other clients waited
+// for 160 ms.
+func TestConn_ReadsInLine(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var line sync.Mutex
+	line.Lock()
+	handled, leave := make(chan string), make(chan struct{})
+	for range 2 {
+		ours, err := net.Dial("unix", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, client := openOver(t, ours, theirs)
+		c.ReadInLine(&line)
+		go c.Receive(func(message []byte) {
+			handled <- string(message)
+			<-leave
+			c.LeaveLine()
+			handled <- "left"
+		})
+		if err := client.WriteMessage(websocket.TextMessage, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothing := func() {
+		t.Helper()
+		select {
+		case got := <-handled:
+			t.Errorf("got %q", got)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	nothing()
+	line.Unlock()
+	if got := <-handled; got != "x" {
+		t.Errorf("got %q", got)
+	}
+	nothing()
+	leave <- struct{}{}
+	got := []string{<-handled, <-handled}
+	leave <- struct{}{}
+	if got = append(got, <-handled); got[2] != "left" || !slices.Contains(got[:2], "x") {
+		t.Errorf("got %q", got)
+	}
+	if !line.TryLock() {
+		t.Error("an idle connection holds the line")
+	}
+	line.Unlock()
 }
 
 func TestTruncateReason_KeepsRunes(t *testing.T) {

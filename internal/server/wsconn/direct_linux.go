@@ -17,12 +17,8 @@ const noDirectWriter directWriter = -1
 
 // newDirectWriter returns noDirectWriter for a connection without a socket, as with TLS.
 func newDirectWriter(conn net.Conn) directWriter {
-	socket, ok := conn.(syscall.Conn)
-	if !ok {
-		return noDirectWriter
-	}
-	raw, err := socket.SyscallConn()
-	if err != nil {
+	raw := socketOf(conn)
+	if raw == nil {
 		return noDirectWriter
 	}
 	d := noDirectWriter
@@ -44,6 +40,30 @@ func (d directWriter) write(data []byte) int {
 		case syscall.EINTR:
 		default:
 			return 0
+		}
+	}
+}
+
+// socketOf returns the socket of a connection, or nil.
+func socketOf(conn net.Conn) syscall.RawConn {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// hasArrived reports whether a read of a socket would not wait: bytes have arrived, or the connection has ended.
+func hasArrived(socket uintptr) bool {
+	var b [1]byte
+	for {
+		_, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, socket, uintptr(unsafe.Pointer(&b)), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+		if errno != syscall.EINTR {
+			return errno != syscall.EAGAIN
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -17,6 +18,14 @@ func (c *Conn) ChargeCompressed(pay func(bytes int) bool) {
 		c.wire.pay = pay
 	}
 }
+
+// ReadInLine makes the connections that have the same line read one at a time what has arrived, until [Conn.LeaveLine] or their next read: thousands may
+// be woken at once, and to read, before they wait for their turn, would take the cores from others. Call it before [Conn.Receive], or in the handler
+// after LeaveLine. With TLS, connections do not wait.
+func (c *Conn) ReadInLine(line *sync.Mutex) { c.wire.line = line }
+
+// LeaveLine lets others of the line read. Only the handler calls it.
+func (c *Conn) LeaveLine() { c.wire.leaveLine() }
 
 // Receive calls handle with each text message, one at a time, until the connection ends.
 func (c *Conn) Receive(handle func(message []byte)) {
@@ -108,6 +117,7 @@ func (c *Conn) messageArrived() {
 // readEnded ends a connection from which nothing more arrives. A client that has sent a
 // close frame is sent the answer first, if that takes a writer.
 func (c *Conn) readEnded(err error) {
+	c.wire.leaveLine()
 	switch {
 	case errors.Is(err, errTooManyFrames):
 		c.Refuse(websocket.ClosePolicyViolation, err.Error())

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
+	"syscall"
 
 	"github.com/gorilla/websocket"
 )
@@ -66,6 +68,9 @@ type wire struct {
 	pay               func(bytes int) bool // for compressed bytes; nil if messages are not compressed
 	dropping          bool                 // whether messages are dropped
 	before            func()               // called before the next read; nil if nothing is to be done
+	socket            syscall.RawConn      // of below; nil if that cannot tell whether bytes have arrived, as with TLS
+	line              *sync.Mutex          // see [Conn.ReadInLine]; nil without one
+	inLine            bool                 // whether this connection holds the line
 }
 
 func newWire(conn net.Conn) *wire {
@@ -73,6 +78,7 @@ func newWire(conn net.Conn) *wire {
 	if meter, ok := conn.(Metered); ok {
 		w.below, w.meter = meter.Below(), meter
 	}
+	w.socket = socketOf(w.below)
 	return w
 }
 
@@ -80,6 +86,11 @@ func newWire(conn net.Conn) *wire {
 func (w *wire) Read(b []byte) (int, error) {
 	if err := w.accountForLast(); err != nil {
 		return 0, err
+	}
+	if w.line != nil && w.socket != nil {
+		_ = w.socket.Read(hasArrived) // it fails as the read does
+		w.line.Lock()
+		w.inLine = true
 	}
 	w.room = len(b)
 	n, err := w.below.Read(b)
@@ -92,21 +103,30 @@ func (w *wire) Read(b []byte) (int, error) {
 //
 //go:noinline
 func (w *wire) accountForLast() error {
+	if w.before != nil {
+		w.before()
+		w.before = nil
+	}
+	w.leaveLine()
 	if w.received > w.allowed {
 		return errTooManyFrames
 	}
 	if w.pay != nil && w.last > 0 && !w.pay(w.last) {
 		return errUnpaid
 	}
-	if w.before != nil {
-		w.before()
-		w.before = nil
-	}
 	if w.meter != nil {
 		w.meter.AccountFor(w.last, w.room)
 		w.meter.Pause()
 	}
 	return nil
+}
+
+// leaveLine lets others of the line read.
+func (w *wire) leaveLine() {
+	if w.inLine {
+		w.inLine = false
+		w.line.Unlock()
+	}
 }
 
 // begin is called before a message is read. On a connection that is closing, messages are dropped. All of them together may take
