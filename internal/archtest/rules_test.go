@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 	"internal/store/script":    nil,
 	"internal/store/storetest": {"internal/retwis", "internal/store"},
 
-	"internal/server/broadcast":  {"internal/cost", "internal/netpoll", "internal/ratelimit", "internal/retwis", "internal/auth", "internal/sleep", "internal/server/operation"},
+	"internal/server/broadcast":  {"internal/cost", "internal/fair", "internal/netpoll", "internal/ratelimit", "internal/retwis", "internal/auth", "internal/sleep", "internal/server/operation"},
 	"internal/server/buffer":     nil,
 	"internal/server/clients":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/sleep", "internal/server/operation"},
 	"internal/server/gqlsse":     {"internal/cost", "internal/fair", "internal/ratelimit", "internal/retwis", "internal/server/broadcast", "internal/server/buffer", "internal/server/clients", "internal/server/httpapi", "internal/server/operation"},

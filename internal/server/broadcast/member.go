@@ -71,11 +71,7 @@ func (m *Member) filtered(e retwis.Event) retwis.Event {
 
 // Take implements [retwis.Sink].
 func (m *Member) Take(e retwis.Event) bool {
-	if m.pending.Add(1) > maxPending {
-		return false
-	}
-	m.queue.push(queued{to: m, event: e})
-	return true
+	return m.pending.Add(1) <= maxPending && m.queue.push(queued{to: m, event: e})
 }
 
 // Room implements [retwis.Sink].

@@ -4,14 +4,18 @@ import (
 	"sync"
 
 	"retwis/internal/cost"
+	"retwis/internal/fair"
 	"retwis/internal/netpoll"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
 const (
-	turnEvents  = 32 // events that a network may send before the next network has its turn, and a group before the next group
-	maxBatch    = 64 // events that are taken from the lanes at once
-	maxKeptLine = 4  // capacity of the largest slice that an empty line keeps: most lanes have one event at a time
+	turnEvents  = 32  // events that a network may send before the next network has its turn, and a group before the next group
+	maxBatch    = 64  // events that are taken from the lanes at once
+	eventBytes  = 400 // what an event takes while it waits, if no other subscription has it
+	uncounted   = 8   // events of a lane that are not counted: most lanes have one at a time
+	maxKeptLine = 4   // capacity of the largest slice that an empty line keeps: most lanes have one event at a time
 )
 
 // queue is a render queue of a group: ordered events, and a goroutine while there are any. Each member uses one of the group's
@@ -40,7 +44,24 @@ type queue struct {
 type network struct{ lanes line[*lane] }
 
 // lane holds the events that wait for the members of one client.
-type lane struct{ line[queued] }
+type lane struct {
+	line[queued]
+
+	account *fair.Account[ratelimit.Key]
+	counted int // events
+}
+
+// count tells the account how many events wait once that differs much from what it knows. It reports false, and tells nothing, if they are too many.
+func (l *lane) count(waiting int) bool {
+	if most := l.counted + uncounted; waiting <= most && waiting >= l.counted-uncounted && (waiting > 0 || l.counted == 0) {
+		return true
+	}
+	if !l.account.Set(waiting * eventBytes) {
+		return false
+	}
+	l.counted = waiting
+	return true
+}
 
 // line holds what waits for its turn, in order.
 type line[T any] struct{ waiting []T }
@@ -81,9 +102,14 @@ func newQueues(n int, ofNetwork bool) []queue {
 	return queues
 }
 
-func (q *queue) push(e queued) {
+// push queues an event or an end. It reports false, and does nothing, if too many events of the client, its network or all wait. Ends are always queued.
+func (q *queue) push(e queued) bool {
 	q.mu.Lock()
 	l := e.to.lane
+	if e.event != nil && !l.count(len(l.waiting)+1) {
+		q.mu.Unlock()
+		return false
+	}
 	if l.add(e); len(l.waiting) == 1 {
 		q.enterLocked(e.to.network, l)
 	}
@@ -93,6 +119,7 @@ func (q *queue) push(e queued) {
 	if start {
 		go q.run()
 	}
+	return true
 }
 
 // enterLocked makes a lane the last one of its network to have a turn.
@@ -147,7 +174,9 @@ func (q *queue) take(batch []queued) []queued {
 			n := min(len(l.waiting), room)
 			batch = append(batch, l.waiting[:n]...)
 			room -= n
-			if l.drop(n); len(l.waiting) > 0 {
+			l.drop(n)
+			l.count(len(l.waiting))
+			if len(l.waiting) > 0 {
 				of.lanes.add(l)
 			}
 		}

@@ -1,10 +1,12 @@
 package broadcast
 
 import (
+	"net/netip"
 	"slices"
 	"testing"
 
 	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -42,12 +44,12 @@ func testTurns(t *testing.T, of, ofLast *network, clients, turns int) {
 	q := &queue{running: true} // by this test
 	var members []*Member
 	for range clients {
-		heavy := &lane{}
+		heavy := newLane(cost.NewShares(), ratelimit.Client{})
 		for range 100 {
 			members = append(members, &Member{queue: q, network: of, lane: heavy})
 		}
 	}
-	last := &Member{queue: q, network: ofLast, lane: &lane{}}
+	last := &Member{queue: q, network: ofLast, lane: newLane(cost.NewShares(), ratelimit.Client{})}
 	events := []retwis.Event{&retwis.Advanced{Cursor: "1"}, &retwis.Advanced{Cursor: "2"}, &retwis.Advanced{Cursor: "3"}}
 	for _, e := range events {
 		for _, m := range members {
@@ -82,7 +84,7 @@ func TestMember_FiltersInTheQueue(t *testing.T) {
 	t.Parallel()
 	to := &recipient{}
 	q := &queue{running: true} // by this test
-	m := &Member{group: &group{groups: &Groups{ctx: t.Context(), shares: cost.NewShares()}}, queue: q, network: &network{}, lane: &lane{}, to: to}
+	m := &Member{group: &group{groups: &Groups{ctx: t.Context(), shares: cost.NewShares()}}, queue: q, network: &network{}, lane: newLane(cost.NewShares(), ratelimit.Client{}), to: to}
 	var filtered int
 	m.FilterBy(func(e retwis.Event) retwis.Event {
 		if filtered++; e.EventCursor() == "suppressed" {
@@ -109,5 +111,45 @@ func TestMember_FiltersInTheQueue(t *testing.T) {
 	}
 	if m.Take(&retwis.Advanced{Cursor: "suppressed"}) {
 		t.Error("more events wait for the filter than may wait")
+	}
+}
+
+func newLane(shares *cost.Shares, client ratelimit.Client) *lane {
+	return &lane{account: shares.EventAccount(client)}
+}
+
+// Attack: 1500 users of one network watched their homes, whose events waited for the rests of the network. Each had up to 1024, which took 0.5 GB
+// together.
+func TestMember_EventsOfANetworkThatWaitAreBounded(t *testing.T) {
+	t.Parallel()
+	shares := cost.NewShares()
+	q := &queue{running: true} // by this test
+	of := &network{}
+	newMember := func(user retwis.UserID, address byte) *Member {
+		client := ratelimit.Client{User: user, Address: netip.AddrFrom4([4]byte{192, 0, address, 1})}
+		return &Member{queue: q, network: of, lane: newLane(shares, client)}
+	}
+	taken := 0
+	refused := false
+	for user := retwis.UserID(1); !refused && user < 1000; user++ {
+		m := newMember(user, 1)
+		for range maxPending {
+			if !m.Take(&retwis.Advanced{Cursor: "x"}) {
+				refused = true
+				break
+			}
+			taken++
+		}
+	}
+	if most := 64<<20/eventBytes + uncounted*1000; !refused || taken > most {
+		t.Errorf("%d events wait, want %d at most", taken, most)
+	}
+	if !newMember(1, 2).Take(&retwis.Advanced{Cursor: "x"}) {
+		t.Error("an event of another network was refused")
+	}
+	for len(q.take(nil)) > 0 {
+	}
+	if used := shares.Events.Used(); used != 0 {
+		t.Errorf("%d bytes are counted in the end", used)
 	}
 }
