@@ -141,16 +141,10 @@ func (s *socket) handle(text []byte) {
 			s.conn.Close(closeInternal, "internal error")
 		}
 	}()
-	received := cost.Received(s.conn.Arrived(text))
-	if received > 0 {
-		s.conn.LeaveLine() // without budget it waits
-	}
-	if s.handler.Runner.Admit(s.ctx, len(text), operation.LargeRequest, received) != nil {
+	if s.handler.Runner.Admit(s.ctx, len(text), operation.LargeRequest, cost.Received(s.conn.Arrived(text))) != nil {
 		s.conn.Close(closeTryLater, "the rate limit is used up")
 		return
 	}
-	defer s.Turn()()
-	s.conn.LeaveLine()
 	m, err := parseMessage(text)
 	if err != nil {
 		s.handler.Runner.Refused(s.ctx, len(text))

@@ -64,7 +64,7 @@ type Conn struct {
 	wire     *wire
 	account  Account            // of the bytes that wait for the client
 	arrivals Account            // of the large message that is arriving
-	turns    Turns              // of pongs and compression; nil if they do not wait
+	turns    Turns              // of compression, and of the end; nil if they do not wait
 	payer    Payer              // nil if the client pays for nothing
 	cancel   context.CancelFunc // ends what runs for the connection, once it starts to close
 }
@@ -127,8 +127,8 @@ func (c *Conn) controlArrived(data string, asked bool) bool {
 // be called afterwards.
 type Turns interface{ Turn() (done func()) }
 
-// TakeTurns makes the connection answer pings, and compress messages, in turn.
-func (c *Conn) TakeTurns(turns Turns) { c.turns = turns }
+// TakeTurns makes the connection read and handle messages, answer pings, and compress messages in turn.
+func (c *Conn) TakeTurns(turns Turns) { c.turns, c.wire.turns = turns, turns }
 
 func (c *Conn) takeTurn() (done func()) {
 	if c.turns == nil {
@@ -139,7 +139,7 @@ func (c *Conn) takeTurn() (done func()) {
 
 // answer sends one pong for all pings that have arrived together, of which it gets the last, as RFC 6455 allows in section 5.5.3.
 func (c *Conn) answer(ping string) {
-	defer c.takeTurn()()
+	c.wire.takeTurn()
 	c.Enqueue(Frame{Kind: websocket.PongMessage, Data: []byte(ping)}, false)
 }
 

@@ -324,18 +324,27 @@ func TestConn_ReadsSeldomWhileItCloses(t *testing.T) {
 	})
 }
 
-// Attack: 9500 websockets of 475 users sent a ping at the same moment. All of them were read before the first one had its turn, and other clients waited
-// for 160 ms.
-func TestConn_ReadsInLine(t *testing.T) {
+// turnstile lets one turn begin for each value that is sent to grant.
+type turnstile struct{ asked, grant, ended chan struct{} }
+
+func (t turnstile) Turn() (done func()) {
+	t.asked <- struct{}{}
+	<-t.grant
+	return func() { t.ended <- struct{}{} }
+}
+
+// Attack: 9500 websockets of 475 users sent a ping, or a message of 281 frames, at the same moment. All of them were read before the first one had its
+// turn, and other clients waited for 0.3 s.
+func TestConn_ReadsInTurn(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
+	turns := turnstile{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+	handled := make(chan string, 2)
 	var line sync.Mutex
-	line.Lock()
-	handled, leave := make(chan string), make(chan struct{})
 	for range 2 {
 		ours, err := net.Dial("unix", listener.Addr().String())
 		if err != nil {
@@ -347,38 +356,45 @@ func TestConn_ReadsInLine(t *testing.T) {
 		}
 		c, client := openOver(t, ours, theirs)
 		c.ReadInLine(&line)
-		go c.Receive(func(message []byte) {
-			handled <- string(message)
-			<-leave
-			c.LeaveLine()
-			handled <- "left"
+		c.TakeTurns(turns)
+		received := make(chan struct{})
+		go func() {
+			defer close(received)
+			c.Receive(func(message []byte) { handled <- string(message) })
+		}()
+		t.Cleanup(func() {
+			_ = client.Close()
+			for {
+				select {
+				case <-turns.asked:
+				case turns.grant <- struct{}{}:
+				case <-turns.ended:
+				case <-received:
+					return
+				}
+			}
 		})
 		if err := client.WriteMessage(websocket.TextMessage, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	nothing := func() {
-		t.Helper()
+	for range 2 {
+		<-turns.asked
 		select {
-		case got := <-handled:
-			t.Errorf("got %q", got)
-		case <-time.After(100 * time.Millisecond):
+		case <-turns.asked:
+			t.Error("both connections wait for a turn")
+		case message := <-handled:
+			t.Errorf("got %q without a turn", message)
+		case <-time.After(50 * time.Millisecond):
+		}
+		turns.grant <- struct{}{}
+		<-turns.ended
+		if message := <-handled; message != "x" {
+			t.Errorf("got %q", message)
 		}
 	}
-	nothing()
-	line.Unlock()
-	if got := <-handled; got != "x" {
-		t.Errorf("got %q", got)
-	}
-	nothing()
-	leave <- struct{}{}
-	got := []string{<-handled, <-handled}
-	leave <- struct{}{}
-	if got = append(got, <-handled); got[2] != "left" || !slices.Contains(got[:2], "x") {
-		t.Errorf("got %q", got)
-	}
 	if !line.TryLock() {
-		t.Error("an idle connection holds the line")
+		t.Fatal("an idle connection holds the line")
 	}
 	line.Unlock()
 }

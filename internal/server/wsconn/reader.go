@@ -19,15 +19,12 @@ func (c *Conn) ChargeCompressed(pay func(bytes int) bool) {
 	}
 }
 
-// ReadInLine makes the connections that have the same line read one at a time what has arrived, until [Conn.LeaveLine] or their next read: thousands may
-// be woken at once, and to read, before they wait for their turn, would take the cores from others. Call it before [Conn.Receive], or in the handler
-// after LeaveLine. With TLS, connections do not wait.
+// ReadInLine makes the connections that have the same line wait, one at a time, for their turn to read what has arrived. Thousands may be woken
+// at once, and to read first would take the cores from others. Call it before [Conn.Receive], or in the handler. With TLS, messages are read without
+// a turn.
 func (c *Conn) ReadInLine(line *sync.Mutex) { c.wire.line = line }
 
-// LeaveLine lets others of the line read. Only the handler calls it.
-func (c *Conn) LeaveLine() { c.wire.leaveLine() }
-
-// Receive calls handle with each text message, one at a time, until the connection ends.
+// Receive calls handle with each text message, one at a time and in turn, until the connection ends.
 func (c *Conn) Receive(handle func(message []byte)) {
 	for {
 		c.wire.begin(c.isClosing())
@@ -55,7 +52,10 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			c.Refuse(codeInvalidUTF8, "the message is not UTF-8")
 		default:
 			c.messageArrived()
+			c.wire.leaveLine()
+			c.wire.takeTurn()
 			handle(message)
+			c.wire.endTurn()
 		}
 		if len(message) >= c.shared.LargeMessage {
 			c.arrivals.Set(0)
@@ -117,7 +117,7 @@ func (c *Conn) messageArrived() {
 // readEnded ends a connection from which nothing more arrives. A client that has sent a
 // close frame is sent the answer first, if that takes a writer.
 func (c *Conn) readEnded(err error) {
-	c.wire.leaveLine()
+	c.wire.endTurn()
 	switch {
 	case errors.Is(err, errTooManyFrames):
 		c.Refuse(websocket.ClosePolicyViolation, err.Error())

@@ -71,6 +71,8 @@ type wire struct {
 	socket            syscall.RawConn      // of below; nil if that cannot tell whether bytes have arrived, as with TLS
 	line              *sync.Mutex          // see [Conn.ReadInLine]; nil without one
 	inLine            bool                 // whether this connection holds the line
+	turns             Turns                // of reads, too; nil if they do not wait
+	turn              func()               // ends the turn of what was read last; nil without one
 }
 
 func newWire(conn net.Conn) *wire {
@@ -89,8 +91,7 @@ func (w *wire) Read(b []byte) (int, error) {
 	}
 	if w.line != nil && w.socket != nil {
 		_ = w.socket.Read(hasArrived) // it fails as the read does
-		w.line.Lock()
-		w.inLine = true
+		w.enterLine()
 	}
 	w.room = len(b)
 	n, err := w.below.Read(b)
@@ -107,7 +108,7 @@ func (w *wire) accountForLast() error {
 		w.before()
 		w.before = nil
 	}
-	w.leaveLine()
+	w.endTurn()
 	if w.received > w.allowed {
 		return errTooManyFrames
 	}
@@ -121,11 +122,38 @@ func (w *wire) accountForLast() error {
 	return nil
 }
 
+// enterLine waits until the connection is the first of its line, and then for a turn.
+//
+//go:noinline
+func (w *wire) enterLine() {
+	w.line.Lock()
+	w.inLine = true
+	if w.turns != nil {
+		w.turn = w.turns.Turn()
+	}
+}
+
 // leaveLine lets others of the line read.
 func (w *wire) leaveLine() {
 	if w.inLine {
 		w.inLine = false
 		w.line.Unlock()
+	}
+}
+
+// takeTurn takes a turn, unless there is one since the last read.
+func (w *wire) takeTurn() {
+	if w.turn == nil && w.turns != nil {
+		w.turn = w.turns.Turn()
+	}
+}
+
+// endTurn ends the turn of what was read last, if it has not ended.
+func (w *wire) endTurn() {
+	w.leaveLine()
+	if w.turn != nil {
+		w.turn()
+		w.turn = nil
 	}
 }
 
