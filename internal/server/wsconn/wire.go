@@ -69,6 +69,7 @@ type wire struct {
 	dropping          bool                 // whether messages are dropped
 	before            func()               // called before the next read; nil if nothing is to be done
 	socket            syscall.RawConn      // of below; nil if that cannot tell whether bytes have arrived, as with TLS
+	arrived           func(uintptr) bool   // whether bytes have arrived at the socket; otherwise it ends the turn, because the connection waits
 	line              *sync.Mutex          // see [Conn.ReadInLine]; nil without one
 	inLine            bool                 // whether this connection holds the line
 	turns             Turns                // of reads, too; nil if they do not wait
@@ -81,6 +82,13 @@ func newWire(conn net.Conn) *wire {
 		w.below, w.meter = meter.Below(), meter
 	}
 	w.socket = socketOf(w.below)
+	w.arrived = func(socket uintptr) bool {
+		if hasArrived(socket) {
+			return true
+		}
+		w.endTurn()
+		return false
+	}
 	return w
 }
 
@@ -90,8 +98,10 @@ func (w *wire) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	if w.line != nil && w.socket != nil {
-		_ = w.socket.Read(hasArrived) // it fails as the read does
-		w.enterLine()
+		_ = w.socket.Read(w.arrived) // it fails as the read does
+		if w.turn == nil {
+			w.enterLine()
+		}
 	}
 	w.room = len(b)
 	n, err := w.below.Read(b)
@@ -108,7 +118,7 @@ func (w *wire) accountForLast() error {
 		w.before()
 		w.before = nil
 	}
-	w.endTurn()
+	w.leaveLine() // the connection may pause
 	if w.received > w.allowed {
 		return errTooManyFrames
 	}
@@ -148,7 +158,7 @@ func (w *wire) takeTurn() {
 	}
 }
 
-// endTurn ends the turn of what was read last, if it has not ended.
+// endTurn ends the turn of what was read last.
 func (w *wire) endTurn() {
 	w.leaveLine()
 	if w.turn != nil {
