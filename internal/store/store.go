@@ -139,8 +139,8 @@ type core struct {
 
 // durably runs a script like [rdb.DB.DoDurably]. All that is acknowledged waits for a replica, and so do tasks: their completion is recorded afterwards,
 // perhaps at another master, and a failover in between would lose the writes of a task that is recorded as done.
-func (c core) durably(ctx context.Context, call rdb.Call) *redis.Cmd {
-	reply, err := c.db.DoDurably(ctx, call)
+func (s *core) durably(ctx context.Context, c rdb.Call) *redis.Cmd {
+	reply, err := s.db.DoDurably(ctx, c)
 	if err != nil {
 		reply = redis.NewCmd(ctx)
 		reply.SetErr(err)
