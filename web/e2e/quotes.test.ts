@@ -63,6 +63,7 @@ test("a quote that fails disappears, its draft keeps the original, and the keybo
   const page = await visit(browser, server.url);
   await login(page, person);
   await untilLive(page);
+  await postOf(page, "Quoted in vain").waitFor(); // the keys do nothing before
   await settled(page);
   await page.keyboard.press("j");
   await page.keyboard.press("j");
