@@ -169,9 +169,6 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 	found.networks[ratelimit.NetworkOf(client.Address)] = of
 	m.to, m.client, m.group, m.number = to, client, found, c.joined
 	m.network, m.lane = &of.queued[chosen], &c.lanes[chosen]
-	if m.lane.account == nil {
-		m.lane.account = g.shares.EventAccount(client)
-	}
 	return nil
 }
 

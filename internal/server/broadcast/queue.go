@@ -47,20 +47,34 @@ type network struct{ lanes line[*lane] }
 type lane struct {
 	line[queued]
 
-	account *fair.Account[ratelimit.Key]
-	counted int // events
+	account *fair.Account[ratelimit.Key] // of the bytes of the events that are counted; nil while none is
+	counted int
 }
 
-// count tells the account how many events wait once that differs much from what it knows. It reports false, and tells nothing, if they are too many.
-func (l *lane) count(waiting int) bool {
-	if most := l.counted + uncounted; waiting <= most && waiting >= l.counted-uncounted && (waiting > 0 || l.counted == 0) {
+// grow counts the events once there are many more than are counted. It reports false, and counts nothing, if they are too many.
+func (l *lane) grow(waiting int, of *Member) bool {
+	if waiting <= l.counted+uncounted {
 		return true
 	}
-	if !l.account.Set(waiting * eventBytes) {
+	account := l.account
+	if account == nil {
+		account = of.group.groups.shares.EventAccount(of.client)
+	}
+	if !account.Set(waiting * eventBytes) {
 		return false
 	}
-	l.counted = waiting
+	l.account, l.counted = account, waiting
 	return true
+}
+
+// shrink counts the events once there are many fewer than are counted, or none.
+func (l *lane) shrink() {
+	if waiting := len(l.waiting); l.counted > 0 && (waiting == 0 || waiting < l.counted-uncounted) {
+		l.account.Set(waiting * eventBytes)
+		if l.counted = waiting; waiting == 0 {
+			l.account = nil
+		}
+	}
 }
 
 // line holds what waits for its turn, in order.
@@ -106,7 +120,7 @@ func newQueues(n int, ofNetwork bool) []queue {
 func (q *queue) push(e queued) bool {
 	q.mu.Lock()
 	l := e.to.lane
-	if e.event != nil && !l.count(len(l.waiting)+1) {
+	if e.event != nil && !l.grow(len(l.waiting)+1, e.to) {
 		q.mu.Unlock()
 		return false
 	}
@@ -174,11 +188,10 @@ func (q *queue) take(batch []queued) []queued {
 			n := min(len(l.waiting), room)
 			batch = append(batch, l.waiting[:n]...)
 			room -= n
-			l.drop(n)
-			l.count(len(l.waiting))
-			if len(l.waiting) > 0 {
+			if l.drop(n); len(l.waiting) > 0 {
 				of.lanes.add(l)
 			}
+			l.shrink()
 		}
 		if len(of.lanes.waiting) > 0 {
 			q.networks.add(of)

@@ -42,14 +42,15 @@ func TestQueue_NetworksTakeTurns(t *testing.T) {
 func testTurns(t *testing.T, of, ofLast *network, clients, turns int) {
 	t.Helper()
 	q := &queue{running: true} // by this test
+	shared := &group{groups: &Groups{shares: cost.NewShares()}}
 	var members []*Member
 	for range clients {
-		heavy := newLane(cost.NewShares(), ratelimit.Client{})
+		heavy := &lane{}
 		for range 100 {
-			members = append(members, &Member{queue: q, network: of, lane: heavy})
+			members = append(members, &Member{group: shared, queue: q, network: of, lane: heavy})
 		}
 	}
-	last := &Member{queue: q, network: ofLast, lane: newLane(cost.NewShares(), ratelimit.Client{})}
+	last := &Member{group: shared, queue: q, network: ofLast, lane: &lane{}}
 	events := []retwis.Event{&retwis.Advanced{Cursor: "1"}, &retwis.Advanced{Cursor: "2"}, &retwis.Advanced{Cursor: "3"}}
 	for _, e := range events {
 		for _, m := range members {
@@ -84,7 +85,7 @@ func TestMember_FiltersInTheQueue(t *testing.T) {
 	t.Parallel()
 	to := &recipient{}
 	q := &queue{running: true} // by this test
-	m := &Member{group: &group{groups: &Groups{ctx: t.Context(), shares: cost.NewShares()}}, queue: q, network: &network{}, lane: newLane(cost.NewShares(), ratelimit.Client{}), to: to}
+	m := &Member{group: &group{groups: &Groups{ctx: t.Context(), shares: cost.NewShares()}}, queue: q, network: &network{}, lane: &lane{}, to: to}
 	var filtered int
 	m.FilterBy(func(e retwis.Event) retwis.Event {
 		if filtered++; e.EventCursor() == "suppressed" {
@@ -114,20 +115,16 @@ func TestMember_FiltersInTheQueue(t *testing.T) {
 	}
 }
 
-func newLane(shares *cost.Shares, client ratelimit.Client) *lane {
-	return &lane{account: shares.EventAccount(client)}
-}
-
 // Attack: 1500 users of one network watched their homes, whose events waited for the rests of the network. Each had up to 1024, which took 0.5 GB
 // together.
 func TestMember_EventsOfANetworkThatWaitAreBounded(t *testing.T) {
 	t.Parallel()
 	shares := cost.NewShares()
 	q := &queue{running: true} // by this test
-	of := &network{}
+	of := &group{groups: &Groups{shares: shares}}
 	newMember := func(user retwis.UserID, address byte) *Member {
 		client := ratelimit.Client{User: user, Address: netip.AddrFrom4([4]byte{192, 0, address, 1})}
-		return &Member{queue: q, network: of, lane: newLane(shares, client)}
+		return &Member{group: of, queue: q, network: &network{}, lane: &lane{}, client: client}
 	}
 	taken := 0
 	refused := false
