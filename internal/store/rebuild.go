@@ -29,7 +29,8 @@ func (s *Timelines) Rebuild(ctx context.Context, id retwis.TimelineID) error {
 	}
 }
 
-// endsWithCaller reports whether an error of a shared rebuild concerns the caller for whom it ran: that one has gone, or has no budget left.
+// endsWithCaller reports whether a shared rebuild failed for a reason of the caller that ran it, who has left or has no budget. Other callers may
+// still succeed.
 func endsWithCaller(err error) bool {
 	var refused *retwis.Error
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||

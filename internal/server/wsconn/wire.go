@@ -138,9 +138,7 @@ func (w *wire) accountForLast() error {
 func (w *wire) enterLine() {
 	w.line.Lock()
 	w.inLine = true
-	if w.turns != nil {
-		w.turn = w.turns.Turn()
-	}
+	w.takeTurn()
 }
 
 // leaveLine lets others of the line read.
