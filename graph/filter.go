@@ -106,21 +106,19 @@ func (f *eventFilter) apply(e retwis.Event) retwis.Event {
 }
 
 // wordsOf returns the words of a post. Those of a new post are computed once for all subscribers, those of a replay for the
-// subscriber, which is charged for them. So are those of live posts that the cache no longer holds, because they waited for the end of a replay or for a slow reader.
+// subscriber, which is charged for them. The first subscriber that needs those of an old post that is sent live pays for them, but does not wait:
+// subscribers of other clients have the event after it.
 func (f *eventFilter) wordsOf(post *retwis.Post) retwis.Words {
-	if f.live {
-		if words, ok := f.decisions.words.of(post); ok {
-			return words
-		}
-		done, err := f.meter.Compute(f.ctx)
-		if err != nil {
-			return retwis.Words{} // the subscription has ended
-		}
-		defer f.pay()
-		defer done()
+	rows := len(post.Text) / cost.SegmentedBytesPerRow
+	if !f.live {
+		f.unpaid += rows
+		return retwis.WordsOf(post.Text)
 	}
-	f.unpaid += len(post.Text) / cost.SegmentedBytesPerRow
-	return retwis.WordsOf(post.Text)
+	words, late := f.decisions.words.of(post)
+	if late {
+		f.meter.Note(rows)
+	}
+	return words
 }
 
 // pay charges for work after others may compute: the subscription may have to rest before it goes on. Without budget, the sink ends the replay.
@@ -170,45 +168,61 @@ func (d *decisions) recall(post retwis.PostID, author retwis.UserID) bool {
 	}
 }
 
-// postWords caches the words of the last posts for the filters of all subscribers.
+// postWords caches the words of posts for the filters of all subscribers: those of the last new posts, and those of older ones that were changed, or
+// waited for the end of a replay or for a slow reader. So old posts do not make it forget new ones.
 type postWords struct {
-	mu      sync.Mutex
-	known   map[retwis.PostID]retwis.Words
-	queue   []retwis.PostID // oldest first
-	dropped retwis.PostID   // the newest post whose words were dropped
+	mu       sync.Mutex
+	new, old keptPosts
 }
 
-// of returns the words of a post, or false for an old post: the cache has dropped the words of this one or of a newer one.
-func (w *postWords) of(post *retwis.Post) (words retwis.Words, ok bool) {
+// of returns the words of a post. It reports late if it had to compute those of an old post: the cache has dropped them, or those of a newer one.
+func (w *postWords) of(post *retwis.Post) (words retwis.Words, late bool) {
 	words, known, late := w.find(post.ID)
-	if known || late {
-		return words, known
+	if known {
+		return words, false
 	}
 	words = retwis.WordsOf(post.Text) // without the lock: a long text takes 0.4 ms
 	w.add(post.ID, words)
-	return words, true
+	return words, late
 }
 
 func (w *postWords) find(post retwis.PostID) (words retwis.Words, known, late bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	words, known = w.known[post]
-	return words, known, post <= w.dropped
+	if words, known = w.new.words[post]; !known {
+		words, known = w.old.words[post]
+	}
+	return words, known, post <= w.new.dropped
 }
 
 func (w *postWords) add(post retwis.PostID, words retwis.Words) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, ok := w.known[post]; ok {
+	if post > w.new.dropped {
+		w.new.add(post, words)
+	} else {
+		w.old.add(post, words)
+	}
+}
+
+// keptPosts are the words of the last [keptWords] posts that were added.
+type keptPosts struct {
+	words   map[retwis.PostID]retwis.Words
+	queue   []retwis.PostID // oldest first
+	dropped retwis.PostID   // the newest post whose words were dropped
+}
+
+func (k *keptPosts) add(post retwis.PostID, words retwis.Words) {
+	if _, ok := k.words[post]; ok {
 		return
 	}
-	if w.known == nil {
-		w.known = map[retwis.PostID]retwis.Words{}
+	if k.words == nil {
+		k.words = map[retwis.PostID]retwis.Words{}
 	}
-	w.known[post] = words
-	if w.queue = append(w.queue, post); len(w.queue) > keptWords {
-		delete(w.known, w.queue[0])
-		w.dropped = max(w.dropped, w.queue[0])
-		w.queue = w.queue[1:]
+	k.words[post] = words
+	if k.queue = append(k.queue, post); len(k.queue) > keptWords {
+		delete(k.words, k.queue[0])
+		k.dropped = max(k.dropped, k.queue[0])
+		k.queue = k.queue[1:]
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
@@ -252,14 +253,48 @@ func TestFiltered_ChargesForTheWordsOfAReplay(t *testing.T) {
 			sink.Take(goPost(301+id, text))
 		}
 		sink.Take(goPost(301, text))
+		sink.Take(goPost(301, text)) // its words are known again
 		sink.Take(goPost(302, text)) // its words are still known
 		return nil
 	}, filter)
 	if err := source(cost.With(t.Context(), meter), "", l); err != nil {
 		t.Fatal(err)
 	}
-	if rows := meter.Close().Work.Rows; rows != 301*len(text)/cost.SegmentedBytesPerRow || len(r.words.known) != keptWords {
-		t.Errorf("charged %d rows, and keeps the words of %d posts for others", rows, len(r.words.known))
+	if rows := meter.Close().Work.Rows; rows != 301*len(text)/cost.SegmentedBytesPerRow || len(r.words.new.words) != keptWords {
+		t.Errorf("charged %d rows, and keeps the words of %d posts for others", rows, len(r.words.new.words))
+	}
+}
+
+// Attack: the filter of a live event waited until its client could compute something, and rested afterwards. Subscribers of other clients, which have
+// the event after it, waited meanwhile.
+func TestFiltered_LiveEventsDoNotWait(t *testing.T) {
+	t.Parallel()
+	filter, err := retwis.NewFilter(retwis.TimelineFilter{Track: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	client := ratelimit.Client{User: 1, Address: netip.MustParseAddr("192.0.2.1")}
+	meter, l := cost.NewMeter(cost.Options{Client: client, Shares: cost.NewShares()}), &log{}
+	source := (&Resolver{}).filtered(func(ctx context.Context, _ retwis.Cursor, sink retwis.Sink) error {
+		sink.Replay(ctx, &retwis.CaughtUp{Cursor: "c"})
+		done, err := meter.Compute(ctx) // as much as a client may at a time
+		if err != nil {
+			return err
+		}
+		defer done()
+		for id := range retwis.PostID(keptWords + 1) {
+			sink.Take(goPost(id+1, "go"))
+		}
+		sink.Take(goPost(1, "go")) // its words are no longer known
+		return nil
+	}, filter)
+	if err := source(cost.With(ctx, meter), "", l); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(l.calls), 1+keptWords+2; got != want || ctx.Err() != nil {
+		t.Errorf("%d events, want %d; the end of the wait: %v", got, want, ctx.Err())
 	}
 }
 
@@ -309,8 +344,8 @@ func TestFilter_BoundsItsMemory(t *testing.T) {
 	for id := range retwis.PostID(n) {
 		d.decide(&retwis.Post{ID: id + 1, Text: []string{"go", "java"}[id%2]}, wordsOf)
 	}
-	if len(d.last) != keptDecisions || len(words.known) != keptWords || len(words.queue) != keptWords {
-		t.Errorf("%d decisions and the words of %d posts are kept", len(d.last), len(words.known))
+	if len(d.last) != keptDecisions || len(words.new.words) != keptWords || len(words.new.queue) != keptWords {
+		t.Errorf("%d decisions and the words of %d posts are kept", len(d.last), len(words.new.words))
 	}
 	for id := range retwis.PostID(n) {
 		passed := id%2 == 0

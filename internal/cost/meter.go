@@ -120,6 +120,17 @@ func (m *Meter) Read(rows int) {
 	_ = m.Add(Work{Rows: rows}) // the next command fails if the operation has to stop
 }
 
+// Note counts rows of work that was done where others wait for it to end, so it does not wait for a turn. The client rests afterwards.
+func (m *Meter) Note(rows int) {
+	if m == nil {
+		return
+	}
+	if m.shares != nil {
+		m.shares.owe(m.client, time.Duration(rows)*workPerRow)
+	}
+	_, _ = m.count(Work{Rows: rows}) // without budget, the subscription ends with the next charge for events
+}
+
 // Add counts work, and charges what exceeds the price. It fails if the operation has to stop; once it has failed, it counts
 // nothing more, because the work is not done.
 func (m *Meter) Add(w Work) error {
