@@ -28,13 +28,14 @@ type Shares struct {
 	ofRebuild Gates // like redis, for rebuilds: they hold a turn, so they do not wait for the other exchanges of their clients
 	totals    *totals
 
-	active *activity
-	users  *turns                    // pieces of work of users that need a core: messages, operations, writes and hashes of passwords
-	turns  *turns                    // those of networks
-	writes *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
-	crowds *fair.Gate[ratelimit.Key] // number of the deliveries to crowds that wait for a turn to write, or have one, by network
-	hashes *fair.Gate[ratelimit.Key] // number of the passwords that are hashed, by network
-	toHash *fair.Gate[ratelimit.Key] // number of those that are hashed or wait for that, by network
+	active  *activity
+	users   *turns                    // pieces of work of users that need a core: messages, operations, writes and hashes of passwords
+	turns   *turns                    // those of networks
+	writes  *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
+	crowds  *fair.Gate[ratelimit.Key] // number of the deliveries to crowds that wait for a turn to write, or have one, by network
+	replays *fair.Gate[ratelimit.Key] // number of the events of replays that are rendered in groups of several networks, by network
+	hashes  *fair.Gate[ratelimit.Key] // number of the passwords that are hashed, by network
+	toHash  *fair.Gate[ratelimit.Key] // number of those that are hashed or wait for that, by network
 }
 
 // ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
@@ -64,6 +65,7 @@ func NewShares() *Shares {
 		turns:     newTurns(max(1, cores/2), restOfNetwork, active),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		crowds:    fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
+		replays:   fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		hashes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		toHash:    fair.NewGate[ratelimit.Key](hashesPresent, hashesPresent/2),
 		totals:    newTotals(),

@@ -110,6 +110,25 @@ func (s *Shares) HandOver(ctx context.Context, client ratelimit.Client) (*Turn, 
 	return s.write(ctx, client.OfNetwork(), func() { s.crowds.Release(network, 1) })
 }
 
+// Replay waits until an event of a replay may be rendered for a client whose render group other networks use, too. The network has a turn of its own
+// before it takes what these have in common, and renders as many at a time as it may use cores: live events of others wait for no more than these. The
+// returned function has to be called afterwards. Replay fails if ctx is done.
+func (s *Shares) Replay(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	network := NetworkOf(client)
+	if err := s.replays.Acquire(ctx, network, 1); err != nil {
+		return nil, err //nolint:wrapcheck // ctx is done
+	}
+	turn, err := s.take(ctx, client, longTurn)
+	if err != nil {
+		s.replays.Release(network, 1)
+		return nil, err
+	}
+	return func() {
+		turn.End()
+		s.replays.Release(network, 1)
+	}, nil
+}
+
 // write returns a turn to write, and calls a function when it ends, or at once if there is none.
 func (s *Shares) write(ctx context.Context, client ratelimit.Client, after func()) (*Turn, error) {
 	network := NetworkOf(client)

@@ -238,6 +238,15 @@ func (g *group) takeTurn(q *queue, client ratelimit.Client) *cost.Turn {
 	return turn
 }
 
+// takeReplay waits until an event of a client's replay may be rendered. In a group of one network that needs nothing more than the shares of the holder.
+// Otherwise the holder is nobody who rests, and live events wait for the one that is rendered.
+func (g *group) takeReplay(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	if g.holder(client) != cost.ForSeveral() {
+		return func() {}, nil
+	}
+	return g.groups.shares.Replay(ctx, client) //nolint:wrapcheck // ctx is done
+}
+
 // limit notes that a client has no budget left. Its members end with the next event. Those of other clients go on, and so do
 // members that join later: the client had a budget for them.
 func (g *group) limit(client ratelimit.Client, reason error) {

@@ -77,9 +77,13 @@ func (*counting) RenderGroup(op *graphql.OperationContext) (key string, size int
 
 func newTestGroups(ctx context.Context) (*Groups, *counting) {
 	executor := &counting{}
+	return newGroups(ctx, executor), executor
+}
+
+func newGroups(ctx context.Context, executor operation.Executor) *Groups {
 	return NewGroups(ctx, operation.NewRunner(operation.RunnerOptions{
 		Executor: executor, Log: slog.New(slog.DiscardHandler), Metrics: operation.NewMetrics(prometheus.NewRegistry(), nil),
-	}), cost.NewShares()), executor
+	}), cost.NewShares())
 }
 
 func join(t *testing.T, groups *Groups, m *Member, op *graphql.OperationContext, client ratelimit.Client, to Recipient) {
@@ -148,6 +152,54 @@ func TestGroup_ALargeNetworkDelaysNoOther(t *testing.T) {
 		}
 		cancel()
 	})
+}
+
+// stopping is an executor that renders nothing until it may.
+type stopping struct {
+	counting
+	begin chan struct{} // closed when it may
+}
+
+// RenderFor implements [operation.Executor].
+func (s *stopping) RenderFor(
+	ctx context.Context, op *graphql.OperationContext, e retwis.Event, payer, holder ratelimit.Client,
+) (*graphql.Response, error) {
+	<-s.begin
+	return s.counting.RenderFor(ctx, op, e, payer, holder)
+}
+
+// Attack: hundreds of replays of one network waited to be rendered before the live events of the others with the same selection.
+func TestGroup_ReplaysOfANetworkDelayNoOther(t *testing.T) {
+	t.Parallel()
+	executor := &stopping{begin: make(chan struct{})}
+	groups := newGroups(t.Context(), executor)
+	op := &graphql.OperationContext{RawQuery: "news"}
+	other := &Member{}
+	join(t, groups, other, op, ratelimit.Client{Address: netip.MustParseAddr("198.51.100.1")}, &received{})
+	const replays = 100
+	to := make([]received, replays)
+	var running sync.WaitGroup
+	for i := range replays {
+		m := &Member{}
+		join(t, groups, m, op, ratelimit.Client{User: retwis.UserID(i + 1), Address: netip.MustParseAddr("192.0.2.1")}, &to[i])
+		running.Go(func() { m.Replay(t.Context(), post(retwis.PostID(i+1), "a")) })
+	}
+	for range 50 {
+		time.Sleep(time.Millisecond)
+		groups.cache.mu.Lock()
+		begun := len(groups.cache.known)
+		groups.cache.mu.Unlock()
+		if most := max(1, runtime.GOMAXPROCS(0)/2); begun > most {
+			t.Fatalf("%d events of a network are rendered or wait for each other, want %d at most", begun, most)
+		}
+	}
+	close(executor.begin)
+	running.Wait()
+	for i := range to {
+		if len(to[i].texts) != 1 {
+			t.Errorf("replay %d got %d events", i, len(to[i].texts))
+		}
+	}
 }
 
 // received is a recipient that keeps the responses.

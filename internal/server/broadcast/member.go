@@ -97,10 +97,16 @@ func (m *Member) Replay(ctx context.Context, e retwis.Event) {
 		case <-ctx.Done():
 		}
 	}
-	if ctx.Err() == nil && m.limited.Load() == nil {
-		rendered, err := m.group.render(e, m.client)
-		m.send(rendered, err, e.EventCursor(), false)
+	if ctx.Err() != nil || m.limited.Load() != nil {
+		return
 	}
+	done, err := m.group.takeReplay(ctx, m.client)
+	if err != nil {
+		return
+	}
+	rendered, err := m.group.render(e, m.client)
+	done()
+	m.send(rendered, err, e.EventCursor(), false)
 }
 
 // End implements [retwis.Sink].
