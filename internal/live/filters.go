@@ -69,9 +69,10 @@ func (f *feed) send(e retwis.Event) {
 		out.events += cost.EventsPerRepost
 	}
 	f.subscribers.visitFirst(out.deliver)
-	if f.subscribers.tail != nil {
+	for _, t := range f.subscribers.tails {
 		later := out // a feed without a tail, as most are, allocates nothing
-		f.subscribers.tail.visit(later.deliver)
+		later.others = nil
+		t.visit(later.deliver)
 	}
 }
 

@@ -25,7 +25,7 @@ var errTooManyOfUser = func() error {
 // subscribers are the subscribers of a feed. The lock of its partition guards them.
 type subscribers struct {
 	first    []*subscription
-	tail     *tail // those of networks that have many among the first; nil until there is one
+	tails    map[ratelimit.Key]*tail // those of networks that have many among the first, by network; nil until there is one
 	users    census[retwis.UserID]
 	networks census[ratelimit.Key] // of the first
 }
@@ -63,7 +63,7 @@ func (l *subscribers) admits(client ratelimit.Client, options Options) bool {
 	return l.users[client.User] < options.MaxOfUser
 }
 
-// add adds a subscriber: to the first ones if its network has few of them, else to the tail.
+// add adds a subscriber: to the first ones if its network has few of them, else to the tail of the network.
 func (l *subscribers) add(s *subscription, options Options) {
 	l.users.add(s.user(), 1)
 	if l.networks == nil && len(l.first) >= options.MaxFirst {
@@ -75,10 +75,15 @@ func (l *subscribers) add(s *subscription, options Options) {
 		l.first = append(l.first, s)
 		return
 	}
-	if l.tail == nil {
-		l.tail = &tail{hub: s.hub}
+	of := l.tails[s.network()]
+	if of == nil {
+		if l.tails == nil {
+			l.tails = map[ratelimit.Key]*tail{}
+		}
+		of = &tail{hub: s.hub, network: s.client.OfNetwork()}
+		l.tails[s.network()] = of
 	}
-	l.tail.add(s)
+	of.add(s)
 }
 
 // remove removes a subscriber.
@@ -87,7 +92,9 @@ func (l *subscribers) remove(s *subscription, options Options) {
 		l.users = nil
 	}
 	if s.tail != nil {
-		s.tail.remove(s)
+		if s.tail.remove(s); s.tail.len() == 0 {
+			delete(l.tails, s.network())
+		}
 		return
 	}
 	l.first = removeAt(l.first, s.index)
@@ -97,13 +104,14 @@ func (l *subscribers) remove(s *subscription, options Options) {
 }
 
 func (l *subscribers) len() int {
-	if l.tail == nil {
-		return len(l.first)
+	n := len(l.first)
+	for _, t := range l.tails {
+		n += t.len()
 	}
-	return len(l.first) + l.tail.len()
+	return n
 }
 
-// all iterates over the subscribers. It holds the lock of the tail while it yields members of it.
+// all iterates over the subscribers. It holds the lock of a tail while it yields members of it.
 func (l *subscribers) all() iter.Seq[*subscription] {
 	return func(yield func(*subscription) bool) {
 		for _, s := range l.first {
@@ -111,19 +119,18 @@ func (l *subscribers) all() iter.Seq[*subscription] {
 				return
 			}
 		}
-		if l.tail != nil {
-			l.tail.all(yield)
+		for _, t := range l.tails {
+			if !t.all(yield) {
+				return
+			}
 		}
 	}
 }
 
 // client returns a client of whose network all subscribers are, or that of several networks.
-func (f *feed) client() ratelimit.Client { return clientOf(f.subscribers.all()) }
-
-// clientOf returns a client of whose network some subscribers are, or that of several networks.
-func clientOf(some iter.Seq[*subscription]) ratelimit.Client {
+func (f *feed) client() ratelimit.Client {
 	client, found := cost.ForSeveral(), false
-	for s := range some {
+	for s := range f.subscribers.all() {
 		if !found {
 			client, found = s.client, true
 		} else if s.client.Address != client.Address && cost.NetworkOf(s.client) != cost.NetworkOf(client) {
@@ -133,11 +140,12 @@ func clientOf(some iter.Seq[*subscription]) ratelimit.Client {
 	return client
 }
 
-// visit calls a function for each subscriber: now for the first ones, and after the earlier visits for the others.
+// visit calls a function for each subscriber: now for the first ones, and after the earlier visits for the others. Those of several networks are visited at
+// the same time.
 func (l *subscribers) visit(visit func(*subscription)) {
 	l.visitFirst(visit)
-	if l.tail != nil {
-		l.tail.visit(visit)
+	for _, t := range l.tails {
+		t.visit(visit)
 	}
 }
 

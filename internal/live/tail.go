@@ -2,21 +2,22 @@ package live
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"retwis/internal/netpoll"
+	"retwis/internal/ratelimit"
 )
 
 // tailBatch is how many members are visited before the core is left to others.
 const tailBatch = 32
 
 // tail has those subscribers of a feed whose network has many others. The feed hands each event to the first subscribers of each network and
-// goes on; the tail hands it to its members in a goroutine of its own, without the lock of the partition. So the events of other networks, and
+// goes on; the tail of a network hands it to its members in a goroutine of its own, without the lock of the partition. So the events of other networks, and
 // of other timelines, do not wait until thousands of subscribers have this one. Tails take turns with those that write the events: see
 // [cost.Shares.HandOver].
 type tail struct {
-	hub *Hub
+	hub     *Hub
+	network ratelimit.Client // of the members
 
 	mu      sync.Mutex
 	members []*subscription
@@ -66,7 +67,7 @@ func (t *tail) run() {
 		for rest := t.len(); rest > 0; {
 			var n int
 			n, rest = t.last(rest, batch[:])
-			turn, _ := t.hub.options.Shares.HandOver(context.Background(), clientOf(slices.Values(batch[:n]))) // turns are short
+			turn, _ := t.hub.options.Shares.HandOver(context.Background(), t.network) // turns are short
 			for _, s := range batch[:n] {
 				if s.nextVisit <= number {
 					s.nextVisit = number + 1
@@ -105,15 +106,16 @@ func (t *tail) last(rest int, batch []*subscription) (n, before int) {
 	return n, rest - n
 }
 
-// all yields the members. It holds the lock meanwhile.
-func (t *tail) all(yield func(*subscription) bool) {
+// all yields the members until yield returns false, which it then returns, too. It holds the lock meanwhile.
+func (t *tail) all(yield func(*subscription) bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, s := range t.members {
 		if !yield(s) {
-			return
+			return false
 		}
 	}
+	return true
 }
 
 func (t *tail) len() int {

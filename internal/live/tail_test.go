@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"retwis/internal/cost"
@@ -39,6 +40,14 @@ func withTail(t *testing.T, first int, members int) *subscribers {
 		l.add(newSubscription(t.Context(), h, nil), h.options)
 	}
 	return l
+}
+
+// tailOf returns the only tail.
+func tailOf(l *subscribers) *tail {
+	for _, t := range l.tails {
+		return t
+	}
+	return nil
 }
 
 func TestTail_TheFirstOfEachNetworkAreNotInIt(t *testing.T) {
@@ -72,8 +81,8 @@ func TestTail_TheFirstOfEachNetworkAreNotInIt(t *testing.T) {
 	for _, s := range slices.Collect(l.all()) {
 		l.remove(s, h.options)
 	}
-	if l.len() != 0 || len(l.networks) != 0 {
-		t.Errorf("%d subscribers and %d networks remain", l.len(), len(l.networks))
+	if l.len() != 0 || len(l.networks) != 0 || len(l.tails) != 0 {
+		t.Errorf("%d subscribers, %d networks and %d tails remain", l.len(), len(l.networks), len(l.tails))
 	}
 }
 
@@ -107,7 +116,7 @@ func TestTail_DelaysNoOtherSubscriber(t *testing.T) {
 		}
 	}
 	close(leave)
-	l.tail.hub.wg.Wait()
+	tailOf(l).hub.wg.Wait()
 	if late != 3*998 {
 		t.Errorf("%d visits to the tail, want %d", late, 3*998)
 	}
@@ -117,10 +126,10 @@ func TestTail_DelaysNoOtherSubscriber(t *testing.T) {
 func TestTail_TakesTurns(t *testing.T) {
 	t.Parallel()
 	l := withTail(t, 1, 100)
-	l.tail.hub.options.Shares = cost.NewShares()
+	tailOf(l).hub.options.Shares = cost.NewShares()
 	var done []func()
 	for range max(1, runtime.GOMAXPROCS(0)/2) {
-		end, err := l.tail.hub.options.Shares.Hash(t.Context(), l.first[0].client) // as much as a network may have
+		end, err := tailOf(l).hub.options.Shares.Hash(t.Context(), l.first[0].client) // as much as a network may have
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,10 +144,45 @@ func TestTail_TakesTurns(t *testing.T) {
 	for _, end := range done {
 		end()
 	}
-	l.tail.hub.wg.Wait()
+	tailOf(l).hub.wg.Wait()
 	if n := visits.Load(); n != 100 {
 		t.Errorf("%d visits, want 100", n)
 	}
+}
+
+// Attack: a network with thousands of subscriptions to a timeline rested, and another one with many waited for each of these rests.
+func TestTail_WaitsForNoOtherNetwork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		shares := cost.NewShares()
+		h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{MaxFirst: 1, Shares: shares})
+		l := &subscribers{}
+		visits := map[ratelimit.Key]*atomic.Int64{}
+		const each = 4 * tailBatch
+		for n := range 2 * each {
+			s := newSubscription(t.Context(), h, nil)
+			s.client.Address = netip.AddrFrom4([4]byte{192, 0, 2, byte(n % 2)})
+			visits[s.network()] = &atomic.Int64{}
+			l.add(s, h.options)
+		}
+		resting, other := l.first[0], l.first[1]
+		var turns []*cost.Turn // of the first network, which it does not get back for a while
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			turns = append(turns, shares.Decode(t.Context(), resting.client))
+		}
+		l.visit(func(s *subscription) { visits[s.network()].Add(1) })
+		synctest.Wait()
+		if of, others := visits[resting.network()].Load(), visits[other.network()].Load(); of != 1 || others != each {
+			t.Errorf("%d visits to a network without a turn, want 1; %d to another one, want %d", of, others, each)
+		}
+		for _, turn := range turns {
+			turn.End()
+		}
+		h.wg.Wait()
+		if of := visits[resting.network()].Load(); of != each {
+			t.Errorf("%d visits to the network in the end, want %d", of, each)
+		}
+	})
 }
 
 // Each member has every visit from when it joins until it leaves, once and in order, while others come and go.
@@ -162,17 +206,17 @@ func TestTail_VisitsEachMemberOnceAndInOrder(t *testing.T) {
 			for range rand.N(4) {
 				all := slices.Collect(l.all())
 				s := all[rand.N(len(all))]
-				l.remove(s, l.tail.hub.options)
+				l.remove(s, tailOf(l).hub.options)
 				left[s] = n + 1
-				s = newSubscription(t.Context(), l.tail.hub, nil)
-				l.add(s, l.tail.hub.options)
+				s = newSubscription(t.Context(), tailOf(l).hub, nil)
+				l.add(s, tailOf(l).hub.options)
 				joined[s] = n + 1
 			}
 			if n%10 == 0 {
 				time.Sleep(time.Duration(rand.N(200)) * time.Microsecond)
 			}
 		}
-		l.tail.hub.wg.Wait()
+		tailOf(l).hub.wg.Wait()
 		for s, from := range joined {
 			got := visited[s]
 			for i, n := range got {
@@ -195,7 +239,7 @@ func TestTail_VisitsEachMemberOnceAndInOrder(t *testing.T) {
 func TestTail_EndsWhenItIsTooFarBehind(t *testing.T) {
 	t.Parallel()
 	l := withTail(t, -1, 100)
-	l.tail.hub.options.QueueLength = 4
+	tailOf(l).hub.options.QueueLength = 4
 	entered, leave := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	for range 6 {
@@ -208,17 +252,17 @@ func TestTail_EndsWhenItIsTooFarBehind(t *testing.T) {
 		<-entered
 	}
 	close(leave)
-	l.tail.hub.wg.Wait()
+	tailOf(l).hub.wg.Wait()
 	for s := range l.all() {
 		if !errors.Is(s.reason, retwis.ErrSlowConsumer) || s.ctx.Err() == nil {
 			t.Fatalf("a member that is too far behind ended with %v", s.reason)
 		}
 	}
-	later := newSubscription(t.Context(), l.tail.hub, nil)
-	l.add(later, l.tail.hub.options)
+	later := newSubscription(t.Context(), tailOf(l).hub, nil)
+	l.add(later, tailOf(l).hub.options)
 	visited := false
 	l.visit(func(s *subscription) { visited = visited || s == later })
-	l.tail.hub.wg.Wait()
+	tailOf(l).hub.wg.Wait()
 	if !visited || later.reason != nil {
 		t.Errorf("a member that joined afterwards: visited %v, ended with %v", visited, later.reason)
 	}
