@@ -94,7 +94,7 @@ func (r *runner) pack(ready []*workItem) (steps []step, calls []outbox.Delivery)
 				steps = append(steps, step{w, t})
 				calls = append(calls, outbox.Delivery{
 					Entry: w.Entry, Partition: t.partition, To: t.to, User: t.user, Timeline: t.timeline, Progress: t.progress,
-					Chunk: w.chunk(t), Work: more,
+					Chunk: w.chunk(t), Silent: w.silent, Work: more,
 				})
 			}
 			if len(calls) > begin {
@@ -114,8 +114,8 @@ func (r *runner) pack(ready []*workItem) (steps []step, calls []outbox.Delivery)
 func (r *runner) delivered(s step, result outbox.Result) {
 	r.counts.calls.Add(1)
 	r.counts.pushed.Add(int64(result.Pushed))
-	r.turns.rest(result.Announced)
 	w, t := s.workItem, s.target
+	r.turns.rest(w.actor.Network, result.Announced)
 	if result.Progress == outbox.Late {
 		t.late = true
 		return

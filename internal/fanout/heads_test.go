@@ -95,11 +95,13 @@ func TestRest_DeletionsHaveARate(t *testing.T) {
 				t.Errorf("the ready entries are %v, want %v", ids, want)
 			}
 		}
+		network := r.entries[0].actor.Network
 		ready("1-1", "1-2")
-		r.turns.rest(1000)
+		r.turns.rest(network, 1000)
 		ready("1-1", "1-2")
-		r.turns.rest(600) // of two outboxes at once
-		r.turns.rest(400)
+		r.turns.rest(network, 600) // of two outboxes at once
+		r.turns.rest(network, 400)
+		r.turns.rest("another network", 10_000)
 		time.Sleep(49 * time.Millisecond)
 		ready("1-2")
 		if due := r.untilDue(); due > time.Millisecond {
@@ -107,6 +109,37 @@ func TestRest_DeletionsHaveARate(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 		ready("1-1", "1-2")
+	})
+}
+
+// Attack: 2300 deletions of posts that 5000 watched lists show rested for ten minutes at the head of an outbox. The entries behind them were done and
+// could not be trimmed, so the worker read no further ones.
+func TestRest_DeletionsDoNotHoldTheOutbox(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner(New(nil, nil, Options{}), 0, "")
+		for i := range 2300 {
+			r.admit([]outbox.Entry{{ID: fmt.Sprint("1-", i+1), Kind: outbox.KindDelete, Author: retwis.UserID(i), Origin: "192.0.2.1"}})
+		}
+		announced, start := 0, time.Now()
+		for len(r.queues) > 0 {
+			ready := r.readyHeads()
+			for _, w := range ready[:min(maxCalls, len(ready))] {
+				if !w.silent {
+					announced += 5000
+					r.turns.rest(w.actor.Network, 5000)
+				}
+				r.complete(w)
+			}
+			r.dequeueDone()
+			time.Sleep(time.Millisecond)
+		}
+		if took, most := time.Since(start), announceFor+3*time.Second; took > most {
+			t.Errorf("the deletions took %v, want %v at most", took, most)
+		}
+		if least := 20_000 * int(announceFor/time.Second); announced < least || int64(announced/5000)+r.counts.silent.Load() != 2300 {
+			t.Errorf("%d announcements, want %d at least; %d silent deletions", announced, least, r.counts.silent.Load())
+		}
 	})
 }
 

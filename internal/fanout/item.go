@@ -23,6 +23,8 @@ type workItem struct {
 	failures   int          // since a call succeeded
 	rechecks   int          // consecutive attempts that found the entry not ready
 	notBefore  time.Time    // time of the next attempt
+	readAt     time.Time    // when it was read from the outbox
+	silent     bool         // a deletion that is not announced: see announceFor
 	progress   repairProgress
 	span       trace.Span // nil if the entry's creation was not traced
 }
@@ -77,6 +79,9 @@ func (w *workItem) chunk(t *target) int {
 
 // work returns the expected work of the next call to a target, in pushes.
 func (w *workItem) work(t *target) int {
+	if w.silent {
+		return callCost
+	}
 	if chunk := w.chunk(t); chunk > 0 {
 		return callCost + chunk*listWork
 	}

@@ -15,6 +15,7 @@ func (w *Worker) register(with prometheus.Registerer) {
 	counter(with, &c.redeliveries, "retwis_fanout_redeliveries_total", "Calls after the first one to a target that pushed to nobody and did not complete it.")
 	counter(with, &c.retries, "retwis_fanout_retries_total", "Failed attempts to process an entry.")
 	counter(with, &c.entries, "retwis_fanout_entries_total", "Outbox entries completed or moved to the dead-letter queue.")
+	counter(with, &c.silent, "retwis_fanout_silent_deletions_total", "Deletions that waited too long to be announced to watched timelines.")
 	counter(with, &c.deadLetters, "retwis_fanout_dead_letters_total", "Entries moved to the dead-letter queue: see retwis deadletter.")
 	promauto.With(with).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "retwis_fanout_outboxes", Help: "Outboxes that this process serves.",
@@ -38,11 +39,12 @@ type Stats struct {
 	Calls        int64 // calls that advanced a delivery
 	Redeliveries int64 // calls that found other progress than expected and changed nothing
 	Entries      int64 // entries completed or moved to the dead-letter queue
+	Silent       int64 // deletions that were no longer announced to watched timelines
 	DeadLetters  int64 // entries moved to the dead-letter queue
 	Retries      int64 // failed attempts
 }
 
-type counts struct{ pushed, calls, redeliveries, entries, deadLetters, retries atomic.Int64 }
+type counts struct{ pushed, calls, redeliveries, entries, silent, deadLetters, retries atomic.Int64 }
 
 // Stats returns the current counts.
 func (w *Worker) Stats() Stats {
@@ -51,6 +53,7 @@ func (w *Worker) Stats() Stats {
 		Calls:        w.counts.calls.Load(),
 		Redeliveries: w.counts.redeliveries.Load(),
 		Entries:      w.counts.entries.Load(),
+		Silent:       w.counts.silent.Load(),
 		DeadLetters:  w.counts.deadLetters.Load(),
 		Retries:      w.counts.retries.Load(),
 	}

@@ -2,6 +2,7 @@ package fanout
 
 import (
 	"slices"
+	"time"
 
 	"retwis/internal/outbox"
 	"retwis/internal/retwis"
@@ -33,12 +34,13 @@ func orderingKeyOf(e outbox.Entry) orderingKey {
 // admit queues entries that were read from the outbox.
 func (r *runner) admit(entries []outbox.Entry) {
 	r.held.Add(int64(len(entries)))
+	now := time.Now()
 	for _, e := range entries {
 		if e.Kind == outbox.KindPost && r.repairBelow != "" && outbox.Earlier(e.ID, r.repairBelow) {
 			e.Kind = outbox.KindRepair // newer posts of the author may have been delivered before it
 		}
 		r.last = e.ID
-		w := &workItem{Entry: e, actor: e.Actor()}
+		w := &workItem{Entry: e, actor: e.Actor(), readAt: now}
 		key := orderingKeyOf(e)
 		if len(r.queues[key]) == 0 {
 			r.activeKeys = append(r.activeKeys, key)

@@ -237,13 +237,13 @@ func (r *runner) round(ctx context.Context) bool {
 
 // readyHeads returns the entries at the heads of the queues that may advance now, in the order of the turns of those who caused them.
 func (r *runner) readyHeads() []*workItem {
-	now, restEnd := time.Now(), r.turns.restsUntil()
+	now := time.Now()
 	var ready []*workItem
 	for _, key := range r.activeKeys {
 		head := r.queues[key][0]
 		switch {
 		case head.isDeletion():
-			head.notBefore = later(head.notBefore, restEnd)
+			r.restOrBeSilent(head, now)
 		case head.Kind == outbox.KindDeleteAccount && !r.mayDeletePosts(head):
 			head.notBefore = later(head.notBefore, now.Add(stepPause))
 		}
@@ -253,6 +253,19 @@ func (r *runner) readyHeads() []*workItem {
 	}
 	r.turns.sort(ready)
 	return ready
+}
+
+// restOrBeSilent lets a deletion rest for the announcements of others that its network caused. One that has waited long is no longer announced: subscribers
+// learn of it when their timeline is compared with its list.
+func (r *runner) restOrBeSilent(deletion *workItem, now time.Time) {
+	switch {
+	case deletion.silent:
+	case now.Sub(deletion.readAt) < announceFor:
+		deletion.notBefore = later(deletion.notBefore, r.turns.restsUntil(deletion.actor.Network))
+	default:
+		deletion.silent = true
+		r.counts.silent.Add(1)
+	}
 }
 
 // mayDeletePosts reports whether a step of an account deletion may begin. Each adds entries for the posts that it deletes, and hundreds of accounts may be

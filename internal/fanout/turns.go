@@ -15,6 +15,7 @@ const (
 	turnWait        = 250 * time.Millisecond // for the rounds of others; one that waits for a master which does not answer must not stop them all
 	announceRest    = 50 * time.Microsecond  // pause of deletions for each watched timeline to which one was announced
 	announceBurst   = 1000                   // watched timelines to which deletions are announced without a pause
+	announceFor     = 10 * time.Second       // after which a deletion is no longer announced: all entries behind it stay in the outbox until it is done
 )
 
 // turns is the order of entries for all outboxes of a worker: those of networks that were served least recently are served first, so that hundreds of
@@ -29,11 +30,11 @@ type turns struct {
 	limit    int                   // rounds that may run
 	running  int
 	waiting  []*turn
-	restEnd  time.Time // when deletions have paused for all announcements, with those of a burst
+	restEnds map[string]time.Time // when deletions have paused for all announcements, with those of a burst, by the network that caused them
 }
 
 func newTurns() *turns {
-	return &turns{networks: map[string]int{}, users: map[retwis.UserID]int{}, limit: roundsPerMaster}
+	return &turns{networks: map[string]int{}, users: map[retwis.UserID]int{}, limit: roundsPerMaster, restEnds: map[string]time.Time{}}
 }
 
 // setMasters changes how many rounds may run.
@@ -69,19 +70,23 @@ func (t *turns) serve(w *workItem) {
 	t.networks[w.actor.Network], t.users[w.actor.User] = t.served, t.served
 }
 
-// rest makes deletions pause after some were announced to watched timelines, so that all outboxes together announce 20 000 a second. An account may
-// have a thousand posts on thousands of watched timelines, and each announcement causes an event. Readers do not depend on it: the post cannot be read.
-func (t *turns) rest(announced int) {
+// rest makes deletions that a network caused pause after some were announced to watched timelines, so that all outboxes together announce 20 000 a
+// second. An account may have a thousand posts on thousands of watched timelines, and each announcement causes an event. Readers do not depend on it:
+// the post cannot be read.
+func (t *turns) rest(network string, announced int) {
+	if announced == 0 {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.restEnd = later(t.restEnd, time.Now()).Add(time.Duration(announced) * announceRest)
+	t.restEnds[network] = later(t.restEnds[network], time.Now()).Add(time.Duration(announced) * announceRest)
 }
 
-// restsUntil returns when the next deletions may be delivered.
-func (t *turns) restsUntil() time.Time {
+// restsUntil returns when the next deletions that a network caused may be delivered.
+func (t *turns) restsUntil(network string) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.restEnd.Add(-announceBurst * announceRest)
+	return t.restEnds[network].Add(-announceBurst * announceRest)
 }
 
 // forget bounds what is remembered of those without entries. It forgets none who was served after somebody who waits with one of the entries in memory.
@@ -89,6 +94,10 @@ func (t *turns) forget(entries int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	keep := window + entries
+	now := time.Now()
+	if len(t.restEnds) > 2*keep {
+		maps.DeleteFunc(t.restEnds, func(_ string, at time.Time) bool { return at.Before(now) })
+	}
 	if len(t.users) > 2*keep || len(t.networks) > 2*keep {
 		maps.DeleteFunc(t.users, func(_ retwis.UserID, served int) bool { return served <= t.served-keep })
 		maps.DeleteFunc(t.networks, func(_ string, served int) bool { return served <= t.served-keep })

@@ -27,6 +27,12 @@ type node struct {
 
 func openNode(t *testing.T, url string, options store.Options) *node {
 	t.Helper()
+	return openNodeWith(t, url, options, func(of *store.Store) fanout.Outbox { return of.Outbox })
+}
+
+// openNodeWith opens a node whose worker uses an outbox.
+func openNodeWith(t *testing.T, url string, options store.Options, workOn func(*store.Store) fanout.Outbox) *node {
+	t.Helper()
 	options.URL = url
 	s, err := store.Open(t.Context(), options)
 	if err != nil {
@@ -34,7 +40,7 @@ func openNode(t *testing.T, url string, options store.Options) *node {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	n := &node{Store: s, t: t}
-	n.run(fanout.New(s.Outbox, s.Tasks, fanout.Options{Lease: 500 * time.Millisecond}).Run)
+	n.run(fanout.New(workOn(s), s.Tasks, fanout.Options{Lease: 500 * time.Millisecond}).Run)
 	return n
 }
 

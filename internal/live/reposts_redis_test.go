@@ -1,9 +1,14 @@
 package live_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
+	"time"
 
+	"retwis/internal/fanout"
 	"retwis/internal/live"
+	"retwis/internal/outbox"
 	"retwis/internal/redistest"
 	"retwis/internal/retwis"
 	"retwis/internal/store"
@@ -22,7 +27,11 @@ type reposted struct {
 
 func newReposted(t *testing.T, url string, reposters int) *reposted {
 	t.Helper()
-	n := openNode(t, url, store.Options{})
+	return watchReposts(t, openNode(t, url, store.Options{}), live.Options{}, reposters)
+}
+
+func watchReposts(t *testing.T, n *node, options live.Options, reposters int) *reposted {
+	t.Helper()
 	users := n.people(3 + reposters)
 	r := &reposted{node: n, stranger: users[0], reader: users[1], reposter: users[3]}
 	list, err := n.Lists.CreateList(t.Context(), users[2], "a list", "")
@@ -43,7 +52,7 @@ func newReposted(t *testing.T, url string, reposters int) *reposted {
 		storetest.Repost(t, n.Store, user, r.post)
 	}
 	n.drain()
-	r.hub = n.hub(live.Options{})
+	r.hub = n.hub(options)
 	r.watching = map[string]*watch{}
 	for name, id := range map[string]retwis.TimelineID{
 		"the home of a follower": retwis.Home(r.reader), "the home of the reposter": retwis.Home(r.reposter),
@@ -82,6 +91,35 @@ func TestHub_SendsTheRemovalOfARepostedPost(t *testing.T) {
 		if waiting := len(r.unconcerned.events.Events); waiting > 0 {
 			t.Errorf("the home of a user who follows nobody received %d events", waiting)
 		}
+	})
+}
+
+// silentDeletions is an outbox whose deletions are announced to no watched timelines.
+type silentDeletions struct{ fanout.Outbox }
+
+func (s silentDeletions) Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result {
+	for i := range deliveries {
+		deliveries[i].Silent = true
+	}
+	results := s.Outbox.Deliver(ctx, deliveries)
+	for i := range results {
+		if deliveries[i].Entry.Kind == outbox.KindDelete && deliveries[i].To == outbox.TargetFollowers && results[i].Progress != outbox.Done {
+			results[i].Err = fmt.Errorf("the progress of a deletion that is not announced is %q", results[i].Progress)
+		}
+	}
+	return results
+}
+
+// A deletion that is not announced reaches the subscribers by the comparison of their timeline with its list.
+func TestHub_SendsRemovalsThatAreNotAnnounced(t *testing.T) {
+	t.Parallel()
+	redistest.OnEachRedis(t, func(t *testing.T, url string) {
+		n := openNodeWith(t, url, store.Options{}, func(of *store.Store) fanout.Outbox { return silentDeletions{of.Outbox} })
+		r := watchReposts(t, n, live.Options{CheckEvery: 100 * time.Millisecond}, 2)
+		if err := r.Posts.DeletePost(t.Context(), r.stranger, r.post); err != nil {
+			t.Fatal(err)
+		}
+		r.receive(t, r.post, r.stranger)
 	})
 }
 

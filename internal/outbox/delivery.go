@@ -15,6 +15,7 @@ type Delivery struct {
 	Timeline  retwis.TimelineID // with [TargetTimeline]
 	Progress  string            // the progress that the caller expects at the target; empty at first
 	Chunk     int               // how many timelines the call may serve; 0 for the default
+	Silent    bool              // a deletion is not announced to watched timelines, beyond those of [Entry.Timelines]
 	Work      int               // expected work of the call, in pushes to a home
 }
 

@@ -137,7 +137,10 @@ const removalChunk = 100
 func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
 	o, e, p := s.options, d.Entry, s.db.Partition(d.Partition)
 	to := s.recipients(p, d)
-	keep := 0
+	keep, chunk := 0, chunkOf(d, min(o.Chunk, removalChunk))
+	if d.Silent {
+		chunk = 0
+	}
 	if d.To == outbox.TargetFollowers && p != s.db.OfUser(e.Author) {
 		keep = o.Changes
 	}
@@ -145,7 +148,7 @@ func (s *Outbox) removeCall(d outbox.Delivery) rdb.Call {
 		Script: script.AnnounceRemoval,
 		Keys:   []string{p.Progress(e.Outbox), to.key, p.Online(), p.OnlineNodes(), p.Changes()},
 		Args: []any{
-			e.ID, d.Progress, e.Post.String(), e.Author.String(), chunkOf(d, min(o.Chunk, removalChunk)), keep, s.db.Publish, p.Prefix(rdb.LiveChannels),
+			e.ID, d.Progress, e.Post.String(), e.Author.String(), chunk, keep, s.db.Publish, p.Prefix(rdb.LiveChannels),
 			field(d.Target()), to.kind,
 		},
 	}

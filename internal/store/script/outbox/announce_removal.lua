@@ -7,7 +7,7 @@
 --
 -- KEYS   1 progress   2 followers, lists, or online   3 online   4 online nodes
 --        5 changes
--- ARGV   1 entry   2 expected progress, '' at first   3 post   4 author   5 followers per call
+-- ARGV   1 entry   2 expected progress, '' at first   3 post   4 author   5 followers per call; 0 to announce it only to the further timelines
 --        6 changes to keep; 0 if the author's own script or the call for the followers adds the
 --        change   7 PUBLISH or SPUBLISH   8 channel prefix   9 field of the progress
 --        10 'h' for homes, 'l' for lists, '' for all watched timelines   11… further timelines of this partition
@@ -62,9 +62,11 @@ end
 local now, online, found = 'done', redis.call('SCARD', KEYS[3]), {}
 if online > 0 then
   local kind, chunk = ARGV[10], tonumber(ARGV[5])
-  local scans = kind == '' or string.sub(progress, 1, 1) == 'w' or (progress == '' and online < redis.call('ZCARD', KEYS[2]))
-  local names
-  names, now = (scans and next_watched or next_followers)(kind, chunk)
+  local names = {}
+  if chunk > 0 then
+    local scans = kind == '' or string.sub(progress, 1, 1) == 'w' or (progress == '' and online < redis.call('ZCARD', KEYS[2]))
+    names, now = (scans and next_watched or next_followers)(kind, chunk)
+  end
   if progress == '' then
     for i = 11, #ARGV do
       names[#names + 1] = ARGV[i]
