@@ -20,6 +20,13 @@ const (
 	removedChunks = 5   // calls that remove likes of one deleted post, [edgesPerStep] each
 )
 
+// Work of the scripts, in pushes to a timeline: see [rdb.DB.DoInPieces].
+const (
+	countWork  = 1  // to count the likers of a post in a partition
+	storeWork  = 10 // to store their number
+	settleWork = 2  // to note that it is stored
+)
+
 // likersIn is the number of likers of a post in a partition.
 type likersIn struct {
 	partition rdb.Partition
@@ -83,16 +90,17 @@ func (s *Tasks) CountLikes(ctx context.Context, partitions []int) (more bool, er
 
 // dueLikes counts the likers of the posts that are due in some partitions. It reports whether more posts are due.
 func (s *Tasks) dueLikes(ctx context.Context, partitions []int) (changed []*changedLikes, more bool, err error) {
-	calls := make([]rdb.Call, len(partitions))
+	calls, work := make([]rdb.Call, len(partitions)), make([]int, len(partitions))
 	for i, number := range partitions {
 		p := s.db.Partition(number)
+		work[i] = countedPosts * countWork
 		calls[i] = rdb.Call{
 			Script: script.DueLikes, Keys: []string{p.ChangedLikes(), p.Clock()},
 			Args: []any{countedPosts, p.Prefix(rdb.LikerKeys), s.options.LikePeriod.Milliseconds()},
 		}
 	}
 	var failures []error
-	for i, result := range s.db.DoAll(ctx, calls) {
+	for i, result := range s.db.DoInPieces(ctx, calls, work) {
 		reply, err := result.Slice()
 		if err != nil || len(reply) == 0 {
 			failures = append(failures, fmt.Errorf("count the changed likes of partition %d: reply %v: %w", partitions[i], reply, err))
@@ -131,11 +139,11 @@ func (s *Tasks) verifyLikers(ctx context.Context, changed []*changedLikes) error
 
 // storeLikeCounts stores the numbers of likers. It records which numbers were stored already, and which posts do not exist.
 func (s *Tasks) storeLikeCounts(ctx context.Context, changed []*changedLikes) (failures []error) {
-	calls := make([]rdb.Call, len(changed))
+	calls, work := make([]rdb.Call, len(changed)), make([]int, len(changed))
 	for i, c := range changed {
-		calls[i] = s.countCall(c.post, c.likersIn)
+		calls[i], work[i] = s.countCall(c.post, c.likersIn), storeWork
 	}
-	for i, result := range s.db.DoAll(ctx, calls) {
+	for i, result := range s.db.DoInPieces(ctx, calls, work) {
 		answer, err := result.Text()
 		if err != nil {
 			failures = append(failures, fmt.Errorf("count the likes of post %s: %w", changed[i].post, err))
@@ -201,7 +209,7 @@ func (s *Tasks) verifyLikeCounts(ctx context.Context, changed []*changedLikes) e
 // settleLikes removes the posts whose numbers were stored already, and are still right, from the changed likes. The other
 // posts are due again after a period.
 func (s *Tasks) settleLikes(ctx context.Context, changed []*changedLikes) error {
-	settle := map[int]*rdb.Call{}
+	settle, posts := map[int]*rdb.Call{}, map[int]int{}
 	for _, c := range changed {
 		call := settle[c.partition.Number]
 		if call == nil {
@@ -216,12 +224,14 @@ func (s *Tasks) settleLikes(ctx context.Context, changed []*changedLikes) error 
 			count = strconv.Itoa(c.count)
 		}
 		call.Args = append(call.Args, c.post.String(), c.due, count)
+		posts[c.partition.Number]++
 	}
-	calls := make([]rdb.Call, 0, len(settle))
-	for _, call := range settle {
-		calls = append(calls, *call)
+	var calls []rdb.Call
+	var work []int
+	for number, call := range settle {
+		calls, work = append(calls, *call), append(work, posts[number]*settleWork)
 	}
-	for _, result := range s.db.DoAll(ctx, calls) {
+	for _, result := range s.db.DoInPieces(ctx, calls, work) {
 		if err := result.Err(); err != nil {
 			return fmt.Errorf("settle changed likes: %w", err)
 		}
