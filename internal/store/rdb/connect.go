@@ -55,7 +55,7 @@ func (db *DB) connect(ctx context.Context) error {
 	db.Client, db.Blocking, db.Publish = cluster, db.cluster(nodes, 0), "SPUBLISH"
 	db.Client.AddHook(db.hook)
 	db.Client.AddHook(redirected{})
-	db.replicas = newReplicas(cluster)
+	db.replicas = newReplicas(db.cluster(nodes, db.options.PoolSize)) // what waits for a replica occupies no connection that reads need
 	return nil
 }
 

@@ -4,6 +4,7 @@ package rdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -91,9 +92,9 @@ func Connect(ctx context.Context, o Options) (*DB, error) {
 
 // Close closes all connections.
 func (db *DB) Close() error {
-	err := db.Client.Close()
-	if e := db.Blocking.Close(); err == nil {
-		err = e
+	err := errors.Join(db.Client.Close(), db.Blocking.Close())
+	if db.replicas != nil {
+		err = errors.Join(err, db.replicas.client.Close())
 	}
 	return err
 }

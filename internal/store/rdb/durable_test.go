@@ -2,8 +2,11 @@ package rdb
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,6 +83,55 @@ func TestDoDurably_WaitsForTheWritesOfEarlierCalls(t *testing.T) {
 	if sets() == before {
 		t.Error("nothing was written before the wait")
 	}
+}
+
+// Attack: hundreds of users of one address posted while a replica was slow. Their posts waited for it on all connections that a process has, so all reads
+// of everybody waited, too.
+func TestDoDurably_LeavesConnectionsForReads(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.Cluster(t, redistest.ClusterOptions{Masters: 3, Replicas: 1})
+	const pool = 2
+	db, err := Open(t.Context(), Options{URL: cluster.URL(), Timeout: 30 * time.Second, PoolSize: pool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	p := db.partitions[0]
+	awaitReplicas(t, db, p)
+	write := Call{Script: script.ReleaseLease, Keys: []string{p.Lease()}, Args: []any{"nobody"}}
+	if _, err := db.DoDurably(t.Context(), write); err != nil {
+		t.Fatal(err) // loads the script
+	}
+	for _, replica := range cluster.Nodes()[3:] {
+		replica.Pause()
+	}
+	var ended atomic.Int64
+	var writing sync.WaitGroup
+	const writes = 50 * pool
+	for range writes {
+		writing.Go(func() {
+			_, _ = db.DoDurably(t.Context(), write)
+			ended.Add(1)
+		})
+	}
+	blocked := func() (clients int) {
+		info := cluster.Master(SlotOfKey(p.Lease())).Client().Info(t.Context(), "clients").Val()
+		_, info, _ = strings.Cut(info, "blocked_clients:")
+		_, _ = fmt.Sscan(info, &clients)
+		return clients
+	}
+	for before := 0; before < pool || before != blocked(); time.Sleep(100 * time.Millisecond) { // until no further one gets a connection
+		if before = blocked(); ended.Load() > 0 {
+			t.Fatal("a write did not wait for a replica")
+		}
+	}
+	if err := db.Client.Exists(t.Context(), p.Lease()).Err(); err != nil || ended.Load() > 0 {
+		t.Errorf("a read beside %d writes that wait: %v; %d of them had ended", writes, err, ended.Load())
+	}
+	for _, replica := range cluster.Nodes()[3:] {
+		replica.Resume()
+	}
+	writing.Wait()
 }
 
 // awaitReplicas waits until the master of a partition has a replica, and returns the master.

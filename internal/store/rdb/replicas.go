@@ -17,8 +17,8 @@ import (
 // replicas knows the number of replicas of each master of a cluster. It asks each master about itself, so that
 // a write does not depend on other nodes.
 type replicas struct {
-	client *redis.ClusterClient
-	reads  singleflight.Group // of views
+	client *redis.ClusterClient // also for the writes that wait for them
+	reads  singleflight.Group   // of views
 
 	mu    sync.Mutex
 	views map[string]clusterView // by the address of the master
