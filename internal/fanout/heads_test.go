@@ -75,6 +75,40 @@ func TestTrims_Rest(t *testing.T) {
 	})
 }
 
+// Attack: 21 000 posts were done behind an entry that was not, and could not be trimmed. The worker read no further ones, and posts of others in that
+// outbox were not delivered.
+func TestReadAhead_FinishedEntriesDoNotStopIt(t *testing.T) {
+	t.Parallel()
+	r := newRunner(New(nil, nil, Options{}), 0, "")
+	admit := func(n int) {
+		var entries []outbox.Entry
+		for i := range n {
+			entries = append(entries, outbox.Entry{ID: fmt.Sprint("1-", len(r.entries)+i), Kind: outbox.KindPost, Author: retwis.UserID(i)})
+		}
+		r.admit(entries)
+	}
+	admit(maxHeld + 1)
+	if r.readAhead() != nil {
+		t.Errorf("it reads further entries while %d are not finished", r.unfinished)
+	}
+	for _, w := range r.entries[1:] {
+		r.complete(w)
+	}
+	admit(window / 2)
+	if r.readAhead() == nil {
+		t.Errorf("it reads no further entries while %d are not finished", r.unfinished)
+	}
+	admit(maxUntrimmed)
+	for _, w := range r.entries[1:] {
+		if !w.done {
+			r.complete(w)
+		}
+	}
+	if r.readAhead() != nil {
+		t.Errorf("it reads further entries while %d are in memory", len(r.entries))
+	}
+}
+
 // Attack: the deletion of two accounts with a thousand posts each on thousands of watched lists took a core for a minute.
 func TestRest_DeletionsHaveARate(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ func (r *runner) admit(entries []outbox.Entry) {
 			r.activeKeys = append(r.activeKeys, key)
 		}
 		r.entries = append(r.entries, w)
-		r.waiting.add(w, 1)
+		r.wait(w, 1)
 		r.queues[key] = append(r.queues[key], w)
 	}
 }

@@ -24,7 +24,7 @@ func (r *runner) redeliver(result trimResult) {
 		}
 		undone = append(undone, w)
 		w.done, w.failures, w.rechecks = false, 0, 0
-		r.waiting.add(w, 1)
+		r.wait(w, 1)
 		switch w.Kind {
 		case outbox.KindDelete:
 		case outbox.KindPost, outbox.KindRepair:

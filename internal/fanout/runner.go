@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
+	"sync"
 	"time"
 
 	"retwis/internal/outbox"
@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	window         = 1000                   // entries of an outbox in memory, at least
-	maxHeld        = 20_000                 // entries of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
+	window         = 1000                   // unfinished entries of an outbox in memory, at least
+	maxHeld        = 20_000                 // unfinished ones of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
+	maxUntrimmed   = 100_000                // entries of all outboxes, the finished ones included, which stay until all older ones are trimmed: as many as one outbox may have
 	manyWaiting    = maxHeld / 5            // unfinished ones above which a worker is behind: it needs up to ten seconds for them
 	manyDeletions  = manyWaiting / 2        // of those, deletions of posts above which no step of an account deletion begins
 	readsAhead     = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
@@ -49,6 +50,7 @@ type runner struct {
 	entries    []*workItem // oldest first
 	queues     map[orderingKey][]*workItem
 	activeKeys []orderingKey  // keys with queued entries
+	unfinished int            // entries
 	tasks      int            // running tasks
 	tasksOf    map[string]int // the same by the networks that caused them
 	turn       *turn          // to run a round
@@ -107,7 +109,7 @@ func (r *runner) run(ctx context.Context) {
 		for _, w := range r.entries {
 			w.endSpan()
 			if !w.done {
-				r.waiting.add(w, -1)
+				r.wait(w, -1)
 			}
 		}
 		r.held.Add(-int64(len(r.entries)))
@@ -165,7 +167,8 @@ func (r *runner) receive(ctx context.Context, idle bool) {
 
 // readAhead returns the channel of new entries, or nil while there is no room for more.
 func (r *runner) readAhead() <-chan []outbox.Entry {
-	if len(r.entries) > window-window/4 && r.held.Load() > maxHeld {
+	full := r.unfinished > window-window/4 && r.waiting.entries.Load() > maxHeld
+	if full || len(r.entries) > window-window/4 && r.held.Load() > maxUntrimmed {
 		return nil
 	}
 	return r.arrivals
@@ -237,14 +240,14 @@ func (r *runner) round(ctx context.Context) bool {
 
 // readyHeads returns the entries at the heads of the queues that may advance now, in the order of the turns of those who caused them.
 func (r *runner) readyHeads() []*workItem {
-	now := time.Now()
+	now, oldest := time.Now(), sync.OnceValue(r.oldest)
 	var ready []*workItem
 	for _, key := range r.activeKeys {
 		head := r.queues[key][0]
 		switch {
 		case head.isDeletion():
 			r.restOrBeSilent(head, now)
-		case head.Kind == outbox.KindDeleteAccount && !r.mayDeletePosts(head):
+		case head.Kind == outbox.KindDeleteAccount && !r.mayDeletePosts(head, oldest):
 			head.notBefore = later(head.notBefore, now.Add(stepPause))
 		}
 		if !head.running && !head.notBefore.After(now) {
@@ -271,15 +274,21 @@ func (r *runner) restOrBeSilent(deletion *workItem, now time.Time) {
 // mayDeletePosts reports whether a step of an account deletion may begin. Each adds entries for the posts that it deletes, and hundreds of accounts may be
 // deleted at once. Posts of others would wait behind tens of thousands of these entries in their outboxes, before the worker reads them. So a step waits for
 // the entries of the one before. While many entries are in memory, only the oldest of an outbox goes on, because those behind it cannot be trimmed.
-func (r *runner) mayDeletePosts(step *workItem) bool {
+func (r *runner) mayDeletePosts(step *workItem, oldest func() *workItem) bool {
 	if len(r.queues[orderingKey{author: step.User}]) > 0 || r.waiting.step.Load() || r.waiting.deletions.Load() >= manyDeletions {
 		return false
 	}
-	if r.held.Load() < maxHeld/2 {
-		return true
+	return r.held.Load() < maxHeld/2 || step == oldest()
+}
+
+// oldest returns the oldest unfinished entry, or nil.
+func (r *runner) oldest() *workItem {
+	for _, w := range r.entries {
+		if !w.done {
+			return w
+		}
 	}
-	oldest := slices.IndexFunc(r.entries, func(w *workItem) bool { return !w.done })
-	return r.entries[oldest] == step
+	return nil
 }
 
 // fail records a failure and schedules a retry. An entry that scripts reject maxTries times
@@ -313,7 +322,13 @@ func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 // complete marks an entry as done.
 func (r *runner) complete(w *workItem) {
 	w.done = true
-	r.waiting.add(w, -1)
+	r.wait(w, -1)
 	w.endSpan()
 	r.counts.entries.Add(1)
+}
+
+// wait counts an entry that has to be processed, or no longer has to.
+func (r *runner) wait(w *workItem, n int) {
+	r.unfinished += n
+	r.waiting.add(w, int64(n))
 }
