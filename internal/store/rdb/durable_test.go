@@ -22,11 +22,7 @@ import (
 func TestDoDurably_DoesNotTrustASlowMasterWithoutReplicas(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.Cluster(t, redistest.ClusterOptions{Masters: 3, Replicas: 1})
-	for _, node := range cluster.Nodes() {
-		if err := node.Client().ConfigSet(t.Context(), "cluster-node-timeout", "60000").Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	keepFrozen(t, cluster)
 	db, err := Open(t.Context(), Options{URL: cluster.URL(), Timeout: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -90,8 +86,9 @@ func TestDoDurably_WaitsForTheWritesOfEarlierCalls(t *testing.T) {
 func TestDoDurably_LeavesConnectionsForReads(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.Cluster(t, redistest.ClusterOptions{Masters: 3, Replicas: 1})
+	keepFrozen(t, cluster)
 	const pool = 2
-	db, err := Open(t.Context(), Options{URL: cluster.URL(), Timeout: 30 * time.Second, PoolSize: pool})
+	db, err := Open(t.Context(), Options{URL: cluster.URL(), Timeout: 2 * time.Minute, PoolSize: pool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +129,16 @@ func TestDoDurably_LeavesConnectionsForReads(t *testing.T) {
 		replica.Resume()
 	}
 	writing.Wait()
+}
+
+// keepFrozen makes a cluster regard frozen nodes as healthy for a minute.
+func keepFrozen(t *testing.T, cluster *redistest.Group) {
+	t.Helper()
+	for _, node := range cluster.Nodes() {
+		if err := node.Client().ConfigSet(t.Context(), "cluster-node-timeout", "60000").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // awaitReplicas waits until the master of a partition has a replica, and returns the master.
