@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"retwis/internal/cost"
 	"retwis/internal/pubsub"
@@ -118,7 +119,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 		p.mu.Unlock()
 		return nil
 	}
-	from, sent, verify, behind := f.position, f.sent(), f.verify, f.behind
+	from, sent, verify, behind, changeAt := f.position, f.sent(), f.verify, f.behind, f.changeAt
 	var viewers []retwis.UserID
 	if f.compareFilters {
 		viewers = f.viewers()
@@ -180,7 +181,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 		return nil
 	}
 	for arrived := range slices.Chunk(events.Arrived, postBatch) {
-		posts, err := h.loadPosts(ctx, known, arrived)
+		posts, err := h.loadPosts(ctx, known, changeAt, arrived)
 		if err != nil {
 			f.retryComparisons(false, viewers != nil)
 			return fmt.Errorf("load the posts of timeline %s: %w", f.timeline, err)
@@ -267,9 +268,9 @@ func (f *feed) pay(points, forgiven int) {
 	}
 }
 
-// loadPosts returns the posts that entries show. It takes them from known messages where
-// possible and loads the others. A deleted post is nil, and so is that of a hidden entry and of a repost that was undone.
-func (h *Hub) loadPosts(ctx context.Context, known []message, entries []pubsub.Arrival) ([]*retwis.Post, error) {
+// loadPosts returns the posts that entries show. It takes them from known messages and from recent posts that were read after a time where
+// possible, and loads the others. A deleted post is nil, and so is that of a hidden entry and of a repost that was undone.
+func (h *Hub) loadPosts(ctx context.Context, known []message, after time.Time, entries []pubsub.Arrival) ([]*retwis.Post, error) {
 	posts := make([]*retwis.Post, len(entries))
 	var missing []retwis.Element
 	var indexes []int
@@ -280,6 +281,10 @@ func (h *Hub) loadPosts(ctx context.Context, known []message, entries []pubsub.A
 		m := slices.IndexFunc(known, func(m message) bool { return m.kind == pubsub.Pushed && m.element == e.Element && !m.hidden })
 		if m >= 0 {
 			posts[i] = known[m].body
+			continue
+		}
+		if post, ok := h.recent.find(e.Element, after); ok {
+			posts[i] = post
 			continue
 		}
 		missing, indexes = append(missing, e.Element), append(indexes, i)

@@ -135,7 +135,7 @@ func (p *partition) check(ctx context.Context, client ratelimit.Client, batch []
 		switch {
 		case f.busy || f.dropped || f.checkAt != c.due: // a catch-up has made, or makes, a later comparison
 		case verdict == pubsub.Same && f.position == c.watched.At:
-			f.position.Change = compared.Change
+			f.position.Change, f.changeAt = compared.Change, now
 			f.resetFiltered(filters)
 			f.scheduleCheck()
 		default:

@@ -112,6 +112,7 @@ func (h *Hub) runCounts(ctx context.Context) {
 	}
 	ticker := time.NewTicker(countEvery)
 	defer ticker.Stop()
+	more := false // some timelines have further changed posts
 	for {
 		select {
 		case <-ctx.Done():
@@ -122,92 +123,93 @@ func (h *Hub) runCounts(ctx context.Context) {
 			return
 		}
 		changed, version := h.counting.take()
-		if len(changed.posts) == 0 {
+		if len(changed.posts) == 0 && !more {
 			continue
 		}
-		if err := h.sendCounts(cost.With(ctx, h.meter(cost.ForSeveral())), changed, version); err != nil && ctx.Err() == nil {
+		var err error
+		if more, err = h.sendCounts(cost.With(ctx, h.meter(cost.ForSeveral())), changed, version); err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "live: sending changed counts failed, subscribers read them with their next page", "err", err)
 		}
 	}
 }
 
-// sendCounts sends changed posts to the subscribers of the timelines that have them among their newest posts. A timeline that cannot
-// be read does not keep the others from their events.
-func (h *Hub) sendCounts(ctx context.Context, changed *postSet, version int) error {
+// sendCounts sends changed posts to the subscribers of the timelines that have them among their newest posts, and reports whether some have more. A
+// timeline that cannot be read does not keep the others from their events.
+func (h *Hub) sendCounts(ctx context.Context, changed *postSet, version int) (more bool, err error) {
 	failure := h.readTops(ctx)
-	shown, showing := map[retwis.PostID]bool{}, map[*feed]bool{}
+	due, posts := map[*feed][]retwis.PostID{}, map[retwis.PostID]*retwis.Post{}
 	h.eachCounting(func(f *feed) {
-		for _, post := range f.top {
-			if changed.has(post) {
-				shown[post], showing[f] = true, true
-			}
+		f.noteChanged(changed)
+		if len(f.changed) == 0 {
+			return
+		}
+		due[f] = f.takeChanged()
+		more = more || len(f.changed) > 0
+		for _, id := range due[f] {
+			posts[id] = nil
 		}
 	})
-	ids := slices.Sorted(maps.Keys(shown))
-	posts := map[retwis.PostID]*retwis.Post{}
-	for some := range slices.Chunk(ids, postBatch) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(posts)), postBatch) {
 		entries := make([]retwis.Element, len(some))
 		for i, post := range some {
 			entries[i] = retwis.Plain(post)
 		}
 		loaded, err := h.shown(ctx, entries)
 		if err != nil {
-			return err
+			return more, err
 		}
 		for i, post := range loaded {
-			if post != nil {
-				posts[some[i]] = post
+			posts[some[i]] = post
+		}
+	}
+	h.eachCounting(func(f *feed) {
+		for _, id := range due[f] {
+			if post := posts[id]; post != nil && !f.sentRemoval(id) {
+				f.sendCount(post, version)
 			}
 		}
-	}
-	var later []retwis.PostID
-	h.eachCounting(func(f *feed) {
-		if !showing[f] {
-			return
-		}
-		now, rest := f.dueCounts(posts, version)
-		for _, id := range now {
-			f.sendCount(posts[id], version)
-		}
-		later = append(later, rest...)
 	})
-	for _, id := range later {
-		h.counting.add(id)
-	}
-	return failure
+	return more, failure
 }
 
-// dueCounts returns the posts among the newest ones of a feed that have an event now, and those that have it later: an event is free for its
-// subscribers, so their number is bounded. Each version begins with other posts.
-func (f *feed) dueCounts(changed map[retwis.PostID]*retwis.Post, version int) (now, later []retwis.PostID) {
-	seen := map[retwis.PostID]bool{}
-	var due []retwis.PostID
+// noteChanged adds the newest posts of a feed that have changed to those that wait for their event, and drops those that are no longer among them.
+func (f *feed) noteChanged(changed *postSet) {
+	if len(f.changed) > 0 {
+		f.changed = slices.DeleteFunc(f.changed, func(id retwis.PostID) bool { return !slices.Contains(f.top, id) })
+	}
 	for _, id := range f.top {
-		if changed[id] != nil && !seen[id] && !f.sentRemoval(id) {
-			seen[id] = true
-			due = append(due, id)
+		if changed.has(id) && !slices.Contains(f.changed, id) {
+			f.changed = append(f.changed, id)
 		}
 	}
-	if len(due) <= maxEvents {
-		return due, nil
-	}
-	first := version * maxEvents % len(due)
-	due = slices.Concat(due[first:], due[:first])
-	return due[:maxEvents], due[maxEvents:]
 }
 
-// eachCounting calls visit for each feed with subscribers that receive changed counts, with the lock of its partition held. Others have the core
-// after each partition.
+// takeChanged removes and returns the posts whose events are due: as many as a timeline has at once, those that have waited longest.
+func (f *feed) takeChanged() []retwis.PostID {
+	n := min(len(f.changed), maxEvents)
+	due := f.changed[:n:n]
+	f.changed = slices.Clone(f.changed[n:])
+	return due
+}
+
+// eachCounting calls visit for each feed with subscribers that receive changed counts, with the lock of its partition held. Others have the lock and the
+// core after some of them.
 func (h *Hub) eachCounting(visit func(*feed)) {
+	var feeds []*feed
 	for _, p := range h.snapshot() {
 		p.mu.Lock()
-		for _, f := range p.feeds {
-			if f.counting > 0 && f.positioned && !f.ended {
-				visit(f)
-			}
-		}
+		feeds = slices.AppendSeq(feeds[:0], maps.Values(p.feeds))
 		p.mu.Unlock()
-		netpoll.Yield()
+		for some := range slices.Chunk(feeds, recipientBatch) {
+			p.mu.Lock()
+			for _, f := range some {
+				if f.counting > 0 && f.positioned && !f.ended {
+					visit(f)
+				}
+			}
+			p.mu.Unlock()
+			netpoll.Yield()
+		}
 	}
 }
 

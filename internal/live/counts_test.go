@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -63,7 +64,7 @@ func TestCounts_ReachSubscribersThatAskForThemOnceASecond(t *testing.T) {
 	})
 }
 
-// Events of counts are free for their subscribers, so a timeline has few at once. Posts whose counts change all the time take turns.
+// A timeline has few events of counts at once. Posts whose counts change all the time take turns.
 func TestCounts_OfManyPostsAreSentInTurns(t *testing.T) {
 	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
 		const posts = 3*maxEvents - 1
@@ -169,5 +170,42 @@ func TestCounts_AreLostInAnOutage(t *testing.T) {
 		db.count(1)
 		time.Sleep(countEvery)
 		r.want("#1")
+	})
+}
+
+// Attack: posts that several watched lists showed were sent again and again after one like, for as long as some list had not sent them. They displaced
+// the changes of all others.
+func TestCounts_OfOneChangeAreSentOnceToEachTimeline(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		const timelines, postsOfEach, shownBy = 6, 25, 4
+		timeline := func(n int) retwis.TimelineID { return retwis.Home(retwis.UserID(2048 + n)) }
+		var readers []*reader
+		for n := range timelines {
+			readers = append(readers, subscribeAs(t, h, retwis.Subscriber{Counts: true}, timeline(n), ""))
+		}
+		want := map[string]int{}
+		for i := range postsOfEach * timelines {
+			var to []retwis.TimelineID
+			for n := range shownBy {
+				to = append(to, timeline((i/postsOfEach+n)%timelines))
+			}
+			want[fmt.Sprintf("#%d", db.push(to...))] = shownBy
+		}
+		for _, r := range readers {
+			r.received()
+		}
+		for post := range retwis.PostID(len(want)) {
+			db.count(post + 1)
+		}
+		time.Sleep(3 * postsOfEach * shownBy / maxEvents * countEvery)
+		got := map[string]int{}
+		for _, r := range readers {
+			for _, e := range r.received() {
+				got[e]++
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("posts were sent %v times, want each %d times", got, shownBy)
+		}
 	})
 }

@@ -60,10 +60,12 @@ type feed struct {
 	comparisons int             // number of times that a catch-up began to compare filter epochs
 	unsent      int             // entries in a row that the feed advanced to without an event
 	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
+	changeAt    time.Time       // position.Change was read before: see [recentPosts]
 
 	counting int             // subscribers that receive changed counts
 	top      []retwis.PostID // if there are any: the posts of the newest entries, newest last; some may be there twice
 	topKnown bool            // whether top includes the posts that arrived before the first such subscriber
+	changed  []retwis.PostID // of top: those whose changed counts such subscribers have not received
 
 	marker    retwis.Element // the last marker sent, or read with the first position
 	timeline  retwis.TimelineID
@@ -248,7 +250,7 @@ func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []pubsub.
 	} else {
 		position.Older = f.position.Older
 	}
-	f.position = position
+	f.position, f.changeAt = position, time.Now()
 	f.scheduleCheck()
 }
 
@@ -269,7 +271,7 @@ func (f *feed) endSubscriptions() {
 // setPosition sets a position that does not continue the previous one.
 func (f *feed) setPosition(position retwis.TimelinePosition) {
 	f.position, f.recent, f.newest = position, []pubsub.Arrival{{Element: position.Element}}, position.Element.ID
-	f.headObserved, f.positioned, f.verify, f.changeFloor = false, true, false, position.Change
+	f.headObserved, f.positioned, f.verify, f.changeFloor, f.changeAt = false, true, false, position.Change, time.Now()
 	f.top, f.topKnown = nil, false
 	f.scheduleCheck()
 }

@@ -54,6 +54,7 @@ type Hub struct {
 	counts  counters
 	queue   catchUpQueue
 	reads   sharedReads
+	recent  recentPosts
 
 	counting counting
 

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"time"
 
 	"retwis/internal/pubsub"
 	"retwis/internal/retwis"
@@ -113,7 +114,7 @@ func (s *subscription) waitForRoom() bool {
 // nil when ctx ends.
 func (h *Hub) loadPostsRetrying(ctx context.Context, entries []pubsub.Arrival) []*retwis.Post {
 	for failures := 0; ; failures++ {
-		posts, err := h.loadPosts(ctx, nil, entries)
+		posts, err := h.loadPosts(ctx, nil, time.Now(), entries)
 		if err == nil {
 			return posts
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"retwis/internal/retwis"
 )
@@ -99,9 +100,11 @@ func (h *Hub) lead(ctx context.Context, lane *readLane, read *sharedRead) {
 	h.reads.mu.Unlock()
 	for some := range slices.Chunk(read.entries, postBatch) {
 		var loaded []*retwis.Post
+		begun := time.Now()
 		if loaded, read.err = h.shown(ctx, some); read.err != nil {
 			break
 		}
+		h.recent.add(begun, some, loaded)
 		for i, post := range loaded {
 			read.posts[some[i]] = post
 		}

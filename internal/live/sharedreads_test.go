@@ -3,6 +3,7 @@ package live
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"retwis/internal/retwis"
 )
@@ -81,5 +82,46 @@ func TestSharedReads_WaitForNoOtherPartition(t *testing.T) {
 		readers[0].want()
 		release()
 		readers[0].want("+2")
+	})
+}
+
+// Attack: after one read, thousands of feeds that had fallen behind each read the same posts again.
+func TestRecentPosts_AreNotReadAgainByFeedsThatCatchUp(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		readers, homes := subscribeEach(t, db, h, 2)
+		time.Sleep(time.Second)
+		before := db.callCount("Shown")
+		db.lose(1, 1)
+		db.push(homes...)
+		readers[0].want("+2")
+		db.push(homes...)
+		readers[0].want("+3")
+		readers[1].want("+2", "+3")
+		if n := db.callCount("Shown") - before; n > 3 {
+			t.Errorf("posts were read %d times, want once for each message", n)
+		}
+	})
+}
+
+// A feed does not learn of a deletion that precedes its last known change.
+func TestRecentPosts_OfAnEarlierReadAreReadAgain(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		readers, homes := subscribeEach(t, db, h, 2)
+		late := retwis.Home(homes[1].Owner + 2)
+		db.push(late)
+		time.Sleep(time.Second)
+		post := db.push(homes[0]) // is read
+		readers[0].want("+3")
+		db.remove(post, homes[0], late)
+		readers[0].want("-3")
+		time.Sleep(time.Second)
+		r := subscribe(t, h, late, "")
+		r.want("caught up 0")
+		db.lose(db.PartitionOf(late), 1)
+		db.mu.Lock()
+		db.deliver(retwis.Plain(post), late)
+		db.mu.Unlock()
+		db.push(late)
+		r.want("+4")
 	})
 }

@@ -124,16 +124,26 @@ func (db *DB) WorkAtOnce() int {
 	return db.pace.work()
 }
 
-// pace is how long exchanges of deliveries took lately. Its zero value is ready.
-type pace struct{ took atomic.Int64 } // nanoseconds, a moving average
+// pace is how long exchanges of deliveries took lately, where Redis was neither busy with others of them nor waited for a core: near the shortest
+// ones. Longer ones would let more work of deliveries into flight, and that would make them longer. Its zero value is ready.
+type pace struct{ took atomic.Int64 } // nanoseconds
 
-// slowestPace is the time of an exchange from which on deliveries are not held back.
-const slowestPace = piecesShare * workInFlight * timeOfPush
+const (
+	slowestPace = piecesShare * workInFlight * timeOfPush // the time of an exchange from which on deliveries are not held back
+	paceFalls   = 8                                       // a shorter exchange counts for one in so many parts
+	paceRises   = 128                                     // a longer one does
+)
 
 // note notes the time of an exchange. One that took very long, because a server or process was stopped, counts little.
 func (p *pace) note(took time.Duration) {
 	before := p.took.Load()
-	p.took.Store(before + (int64(min(took, 2*slowestPace))-before)/8) // concurrent exchanges may overwrite each other
+	more := int64(min(took, 2*slowestPace)) - before
+	if more < 0 {
+		more /= paceFalls
+	} else {
+		more /= paceRises
+	}
+	p.took.Store(before + more) // concurrent exchanges may overwrite each other
 }
 
 // work returns how much work may be in flight.

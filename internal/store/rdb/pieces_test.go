@@ -147,7 +147,7 @@ func TestDoInPieces_HaveMoreWorkInSlowExchanges(t *testing.T) {
 			{time.Millisecond / 2, 1, shortPieceWork},
 		} {
 			server.takes = step.takes
-			for range 50 { // the average follows
+			for range 400 { // until the pace follows
 				server.pipelines, server.most = 0, 0
 				run(t.Context())
 			}
@@ -160,6 +160,21 @@ func TestDoInPieces_HaveMoreWorkInSlowExchanges(t *testing.T) {
 			t.Errorf("work of %d still counts", n)
 		}
 	})
+}
+
+// Attack: deliveries to thousands of watched timelines took Redis several times as long as a push does. Exchanges were slow because of the deliveries, so
+// these had more work in flight, until they took all of the time of Redis.
+func TestPace_FollowsTheShortExchanges(t *testing.T) {
+	t.Parallel()
+	var p pace
+	for range 100 {
+		for _, took := range []time.Duration{slowestPace, time.Millisecond, slowestPace / 2, slowestPace} {
+			p.note(took)
+		}
+	}
+	if got, most := p.work(), 2*shortPieceWork; got > most {
+		t.Errorf("%d pushes may be in flight where one of four exchanges takes a millisecond, want at most %d", got, most)
+	}
 }
 
 // Rests that are shorter than what a timer takes are taken together, and what a rest took too long counts.
