@@ -16,6 +16,7 @@ const (
 	maxHeld        = 20_000                 // unfinished ones of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
 	maxUntrimmed   = 100_000                // entries of all outboxes, the finished ones included, which stay until all older ones are trimmed: as many as one outbox may have
 	manyWaiting    = maxHeld / 5            // unfinished ones above which a worker is behind: it needs up to ten seconds for them
+	crowd          = 250                    // of one network, beside operations of others
 	manyDeletions  = manyWaiting / 2        // of those, deletions of posts above which no step of an account deletion begins
 	readsAhead     = 4                      // reads of the outbox that wait for the round: what is behind a thousand entries of others may be somebody's only one
 	maxCalls       = 8                      // calls of a round, and entries: the rounds of all outboxes take turns at a server
@@ -330,5 +331,5 @@ func (r *runner) complete(w *workItem) {
 // wait counts an entry that has to be processed, or no longer has to.
 func (r *runner) wait(w *workItem, n int) {
 	r.unfinished += n
-	r.waiting.add(w, int64(n))
+	r.store.SetCrowded(r.waiting.add(w, n))
 }

@@ -86,6 +86,8 @@ type Outbox interface {
 	BesideOperations() bool
 	// WorkAtOnce returns how much work of deliveries may be in flight beside operations, in pushes. A round then has no more.
 	WorkAtOnce() int
+	// SetCrowded notes whether one network caused most of many entries that wait. Less work is then in flight beside operations of others.
+	SetCrowded(crowded bool)
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
 	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)
 	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int, entries int) error
@@ -165,7 +167,7 @@ type Worker struct {
 // New returns a worker. [Worker.Run] starts it.
 func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 	o := options.withDefaults()
-	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), workers: 1, turns: newTurns(), served: map[int]*servedOutbox{}}
+	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), workers: 1, turns: newTurns(), waiting: waiting{of: map[string]int{}}, served: map[int]*servedOutbox{}}
 	w.register(o.Metrics)
 	return w
 }
@@ -178,13 +180,28 @@ type waiting struct {
 	entries   atomic.Int64
 	deletions atomic.Int64 // of posts
 	step      atomic.Bool  // of an account deletion runs
+
+	mu   sync.Mutex
+	of   map[string]int // entries by the network that caused them
+	most string         // the network that had most when it last had more
 }
 
-func (c *waiting) add(w *workItem, n int64) {
-	c.entries.Add(n)
+// add counts an entry that begins or ends to wait, and reports whether one network caused most of many.
+func (c *waiting) add(w *workItem, n int) (crowded bool) {
+	all := c.entries.Add(int64(n))
 	if w.isDeletion() {
-		c.deletions.Add(n)
+		c.deletions.Add(int64(n))
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	network := w.actor.Network
+	if c.of[network] += n; c.of[network] == 0 {
+		delete(c.of, network)
+	}
+	if c.of[network] > c.of[c.most] {
+		c.most = network
+	}
+	return c.of[c.most] > max(crowd, int(all)/2)
 }
 
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that

@@ -52,6 +52,9 @@ func (s *Outbox) BesideOperations() bool { return s.db.BesideOperations() }
 // WorkAtOnce returns how much work a round beside operations should have, in pushes: see [rdb.DB.WorkAtOnce].
 func (s *Outbox) WorkAtOnce() int { return s.db.WorkAtOnce() }
 
+// SetCrowded notes whether one network caused most of many deliveries that wait: see [rdb.DB.WorkAtOnce].
+func (s *Outbox) SetCrowded(crowded bool) { s.db.SetCrowded(crowded) }
+
 func (s *Outbox) deliveryCall(d outbox.Delivery) rdb.Call {
 	switch {
 	case d.To == outbox.TargetReplies:

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -53,6 +54,7 @@ type DB struct {
 	processes  processes                 // on this Redis
 	pieces     *fair.Gate[*redis.Client] // see [DB.DoInPieces]
 	pace       pace                      // of pieces
+	crowded    atomic.Bool               // one network caused most of many deliveries that wait
 	rests      rests                     // after pieces
 	tasks      taskTurns                 // see [DB.TaskTurn]
 }

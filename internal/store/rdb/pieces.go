@@ -116,39 +116,42 @@ func (b *pieceByPiece) doPiece(ctx context.Context, master *redis.Client, piece 
 
 // WorkAtOnce returns how much work of deliveries may be in flight at a master, in pushes. Beside operations, it takes Redis no more than half of the time of
 // an exchange: the exchanges of operations wait for it, too. Where these are slow, because Redis waits for a disk or a core, or the network does, little work in
-// each would let deliveries fall behind.
+// each would let deliveries fall behind. They may also be slow because of the deliveries. If most of these were caused by one network, and others have
+// operations, the shorter exchanges count.
 func (db *DB) WorkAtOnce() int {
 	if !db.BesideOperations() {
 		return workInFlight
 	}
-	return db.pace.work()
+	took := &db.pace.usual
+	if db.crowded.Load() && db.processes.several.within(severalFor) {
+		took = &db.pace.shorter
+	}
+	return min(max(int(time.Duration(took.Load())/(piecesShare*timeOfPush)), shortPieceWork), workInFlight)
 }
 
-// pace is how long exchanges of deliveries took lately, where Redis was neither busy with others of them nor waited for a core: near the shortest
-// ones. Longer ones would let more work of deliveries into flight, and that would make them longer. Its zero value is ready.
-type pace struct{ took atomic.Int64 } // nanoseconds
+// SetCrowded notes whether one network caused most of many deliveries that wait.
+func (db *DB) SetCrowded(crowded bool) { db.crowded.Store(crowded) }
 
-const (
-	slowestPace = piecesShare * workInFlight * timeOfPush // the time of an exchange from which on deliveries are not held back
-	paceFalls   = 8                                       // a shorter exchange counts for one in so many parts
-	paceRises   = 128                                     // a longer one does
-)
+// slowestPace is the time of an exchange from which on deliveries are not held back.
+const slowestPace = piecesShare * workInFlight * timeOfPush
+
+// pace is how long exchanges of deliveries took lately, in nanoseconds. Its zero value is ready.
+type pace struct {
+	usual   atomic.Int64 // a moving average
+	shorter atomic.Int64 // the same of the shorter ones: longer ones count little
+}
 
 // note notes the time of an exchange. One that took very long, because a server or process was stopped, counts little.
 func (p *pace) note(took time.Duration) {
-	before := p.took.Load()
-	more := int64(min(took, 2*slowestPace)) - before
-	if more < 0 {
-		more /= paceFalls
+	const part, littlePart = 8, 128
+	took = min(took, 2*slowestPace)
+	usual, shorter := p.usual.Load(), p.shorter.Load() // concurrent exchanges may overwrite each other
+	p.usual.Store(usual + (int64(took)-usual)/part)
+	if longer := int64(took) - shorter; longer > 0 {
+		p.shorter.Store(shorter + longer/littlePart)
 	} else {
-		more /= paceRises
+		p.shorter.Store(shorter + longer/part)
 	}
-	p.took.Store(before + more) // concurrent exchanges may overwrite each other
-}
-
-// work returns how much work may be in flight.
-func (p *pace) work() int {
-	return min(max(int(time.Duration(p.took.Load())/(piecesShare*timeOfPush)), shortPieceWork), workInFlight)
 }
 
 // endPiece lets the next piece of a master begin. Beside operations, that is after a rest for the pieces of other processes: together they have about

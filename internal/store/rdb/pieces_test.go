@@ -147,7 +147,7 @@ func TestDoInPieces_HaveMoreWorkInSlowExchanges(t *testing.T) {
 			{time.Millisecond / 2, 1, shortPieceWork},
 		} {
 			server.takes = step.takes
-			for range 400 { // until the pace follows
+			for range 50 { // the average follows
 				server.pipelines, server.most = 0, 0
 				run(t.Context())
 			}
@@ -162,19 +162,35 @@ func TestDoInPieces_HaveMoreWorkInSlowExchanges(t *testing.T) {
 	})
 }
 
-// Attack: deliveries to thousands of watched timelines took Redis several times as long as a push does. Exchanges were slow because of the deliveries, so
-// these had more work in flight, until they took all of the time of Redis.
-func TestPace_FollowsTheShortExchanges(t *testing.T) {
+// Attack: a push to a watched timeline takes Redis several times as long as another one. Exchanges were slow because of such deliveries, so more
+// work was in flight, until they took all of the time of Redis.
+func TestWorkAtOnce_FollowsTheShorterExchangesBesideACrowd(t *testing.T) {
 	t.Parallel()
-	var p pace
-	for range 100 {
-		for _, took := range []time.Duration{slowestPace, time.Millisecond, slowestPace / 2, slowestPace} {
-			p.note(took)
+	db, _ := (&slowServer{}).open(t, 1, 1, 1)
+	synctest.Test(t, func(t *testing.T) {
+		db.processes.serve.Store(true)
+		for range 100 {
+			for _, took := range []time.Duration{slowestPace, time.Millisecond, slowestPace, slowestPace} {
+				db.pace.note(took)
+			}
 		}
-	}
-	if got, most := p.work(), 2*shortPieceWork; got > most {
-		t.Errorf("%d pushes may be in flight where one of four exchanges takes a millisecond, want at most %d", got, most)
-	}
+		want := func(little bool) {
+			t.Helper()
+			if got := db.WorkAtOnce(); (got < 2*shortPieceWork) != little || (got > workInFlight/2) == little {
+				t.Errorf("%d pushes may be in flight where one of four exchanges takes a millisecond; want little: %t", got, little)
+			}
+		}
+		want(false)
+		db.SetCrowded(true)
+		want(false) // there are no others
+		db.processes.several.note()
+		want(true)
+		db.SetCrowded(false)
+		want(false)
+		db.SetCrowded(true)
+		time.Sleep(severalFor)
+		want(false)
+	})
 }
 
 // Rests that are shorter than what a timer takes are taken together, and what a rest took too long counts.

@@ -22,6 +22,7 @@ const (
 	tellFor      = 4 * tellLatest         // an exchange may fail or be slow
 	tellMuch     = tellLatest / 4         // of which pieces are in flight or rest: the process delivers
 	tellMost     = 8                      // networks of a process
+	severalFor   = 10 * time.Second       // for as long after operations of several networks, they are expected again
 
 	runs     = "runs"     // the process is there: others wait less long for what it tells
 	serves   = "serves"   // the process has operations
@@ -33,6 +34,7 @@ const (
 // processes is what a process knows of those that use the same Redis. Its zero value is ready, and knows of none.
 type processes struct {
 	operations recentUse    // of this process
+	several    recentUse    // when more than one network had operations, in this process and others
 	delivering atomic.Int64 // nanoseconds for which pieces of this process were in flight or rested, for at least tellLatest
 
 	serve   atomic.Bool  // others have operations
@@ -117,9 +119,11 @@ func (db *DB) hearNetworks(ctx context.Context, networks ClientNetworks) {
 // exchangeStates tells the other processes the states of this one and its active networks, and learns and returns what they tell.
 func (db *DB) exchangeStates(ctx context.Context, name string, states []any, networks ClientNetworks) []string {
 	args := append([]any{name, tellFor.Milliseconds()}, states...)
+	active := map[netip.Prefix]struct{}{}
 	if networks != nil {
 		for _, prefix := range networks.Active(tellMost) {
 			args = append(args, network+prefix.String())
+			active[prefix] = struct{}{}
 		}
 	}
 	// If it fails, deliveries and operations do, too, and the health checks report it.
@@ -131,8 +135,12 @@ func (db *DB) exchangeStates(ctx context.Context, name string, states []any, net
 		} else if address, isNetwork := strings.CutPrefix(what, network); isNetwork {
 			if prefix, err := netip.ParsePrefix(address); err == nil {
 				elsewhere[prefix]++
+				active[prefix] = struct{}{}
 			}
 		}
+	}
+	if len(active) > 1 {
+		db.processes.several.note()
 	}
 	db.processes.serve.Store(slices.Contains(told, serves))
 	db.processes.deliver.Store(delivering)

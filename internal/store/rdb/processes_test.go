@@ -111,6 +111,11 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 				expect(workers[0], 1)
 				expect(serving, 2)
 			}
+			for i, db := range processes {
+				if !db.processes.several.within(time.Minute) {
+					t.Errorf("process %d does not know that several networks have operations", i)
+				}
+			}
 			for _, want := range []bool{true, false} {
 				isBehind.Store(want)
 				for deadline := time.Now().Add(time.Minute); api.isBehind() != want || other.isBehind() != want; time.Sleep(tellLatest / 10) {
