@@ -22,6 +22,7 @@ func (r *runner) deliver(ctx context.Context, ready []*workItem) {
 		}
 	}
 
+	r.store.SetCrowded(r.waiting.crowded())
 	steps, calls := r.pack(ready)
 	if len(calls) == 0 {
 		return

@@ -331,5 +331,5 @@ func (r *runner) complete(w *workItem) {
 // wait counts an entry that has to be processed, or no longer has to.
 func (r *runner) wait(w *workItem, n int) {
 	r.unfinished += n
-	r.store.SetCrowded(r.waiting.add(w, n))
+	r.waiting.add(w, n)
 }

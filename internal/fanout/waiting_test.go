@@ -8,10 +8,11 @@ import (
 
 func TestWaiting_IsACrowdIfOneNetworkCausedMost(t *testing.T) {
 	t.Parallel()
-	c := waiting{of: map[string]int{}}
+	var c waiting
 	add := func(network string, n int, want bool) {
 		t.Helper()
-		if got := c.add(&workItem{actor: retwis.Actor{Network: network}}, n); got != want {
+		c.add(&workItem{actor: retwis.Actor{Network: network}}, n)
+		if got := c.crowded(); got != want {
 			t.Errorf("with %d more of network %s, of %v: %t, want %t", n, network, c.of, got, want)
 		}
 	}

@@ -167,7 +167,7 @@ type Worker struct {
 // New returns a worker. [Worker.Run] starts it.
 func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 	o := options.withDefaults()
-	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), workers: 1, turns: newTurns(), waiting: waiting{of: map[string]int{}}, served: map[int]*servedOutbox{}}
+	w := &Worker{store: database{outbox, tasks}, options: o, log: o.Log.With("worker", o.Name), workers: 1, turns: newTurns(), served: map[int]*servedOutbox{}}
 	w.register(o.Metrics)
 	return w
 }
@@ -186,14 +186,17 @@ type waiting struct {
 	most string         // the network that had most when it last had more
 }
 
-// add counts an entry that begins or ends to wait, and reports whether one network caused most of many.
-func (c *waiting) add(w *workItem, n int) (crowded bool) {
-	all := c.entries.Add(int64(n))
+// add counts an entry that begins or ends to wait.
+func (c *waiting) add(w *workItem, n int) {
+	c.entries.Add(int64(n))
 	if w.isDeletion() {
 		c.deletions.Add(int64(n))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[string]int{}
+	}
 	network := w.actor.Network
 	if c.of[network] += n; c.of[network] == 0 {
 		delete(c.of, network)
@@ -201,7 +204,13 @@ func (c *waiting) add(w *workItem, n int) (crowded bool) {
 	if c.of[network] > c.of[c.most] {
 		c.most = network
 	}
-	return c.of[c.most] > max(crowd, int(all)/2)
+}
+
+// crowded reports whether one network caused most of many entries that wait.
+func (c *waiting) crowded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of[c.most] > max(crowd, int(c.entries.Load())/2)
 }
 
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that

@@ -7,7 +7,7 @@
 if redis.call('HGET', KEYS[1], 'state') ~= 'detaching' then
   return 0
 end
-redis.call('DEL', unpack(KEYS, 2))
+redis.call('UNLINK', unpack(KEYS, 2)) -- a user may have hundreds of thousands of reposts
 redis.call('HDEL', KEYS[1], 'bio', 'words', 'posts', 'followers', 'following', 'session_gen', 'epoch', 'last_read', 'profile_trimmed', 'step',
   'marker', 'mentions_marker')
 redis.call('HSET', KEYS[1], 'state', 'deleted')
