@@ -103,7 +103,7 @@ func (c Cursor) ReferencePosition(of References) (ReferencePosition, error) {
 		return ReferencePosition{}, ErrBadCursor
 	}
 	p := ReferencePosition{Of: of, First: n[2] == 1, Post: PostID(n[3])}
-	if p.Post <= 0 || p.Cursor() != c {
+	if p.Post < FirstPostID(1) || p.Cursor() != c { // scripts compute with the milliseconds
 		return ReferencePosition{}, ErrBadCursor
 	}
 	return p, nil
