@@ -73,6 +73,10 @@ type group struct {
 	queues   []queue
 	joined   int // members that have ever joined, which take the queues in turn; guarded by groups.mu
 
+	// alone ends when a member of a second network joins. It is nil unless somebody has asked for it since. Guarded by groups.mu.
+	alone    context.Context
+	endAlone context.CancelFunc
+
 	rendering sync.Mutex // one event at a time
 	op        *graphql.OperationContext
 }
@@ -167,6 +171,9 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 		chosen += len(found.queues)
 	}
 	found.networks[ratelimit.NetworkOf(client.Address)] = of
+	if len(found.networks) > 1 {
+		found.endAloneLocked()
+	}
 	m.to, m.client, m.group, m.number = to, client, found, c.joined
 	m.network, m.lane = &of.queued[chosen], &c.lanes[chosen]
 	return nil
@@ -208,40 +215,56 @@ func (g *group) leave(client ratelimit.Client) {
 	g.groups.ofClient.remove(key, g.size)
 	if delete(g.clients, key); len(g.clients) == 0 {
 		delete(g.groups.byKey, g.key)
+		g.endAloneLocked()
+	}
+}
+
+func (g *group) endAloneLocked() {
+	if g.endAlone != nil {
+		g.endAlone()
+		g.alone, g.endAlone = nil, nil
 	}
 }
 
 // holder returns within whose shares an event is rendered that a client pays for: its own if it has all members, or those of its network
-// if that has them. So one network does not delay the events of the others.
-func (g *group) holder(payer ratelimit.Client) ratelimit.Client {
+// if that has them. So one network does not delay the events of the others. The context ends when that changes, because a member of another network
+// joins, and when the server stops.
+func (g *group) holder(payer ratelimit.Client) (ratelimit.Client, context.Context) {
 	g.groups.mu.Lock()
 	defer g.groups.mu.Unlock()
-	switch {
-	case len(g.clients) <= 1:
-		return payer
-	case len(g.networks) <= 1 && payer.Address.IsValid():
-		return payer.OfNetwork()
-	default:
-		return cost.ForSeveral()
+	if len(g.networks) > 1 || len(g.clients) > 1 && !payer.Address.IsValid() {
+		return cost.ForSeveral(), g.groups.ctx
 	}
+	if g.alone == nil {
+		g.alone, g.endAlone = context.WithCancel(g.groups.ctx)
+	}
+	if len(g.clients) <= 1 {
+		return payer, g.alone
+	}
+	return payer.OfNetwork(), g.alone
 }
 
 // takeTurn waits until a client's queue may send events. Groups use half of the cores, like event streams: an event can start hundreds of them, and
 // Go looks for requests that arrive only when a core has nothing else to do. Queues of one network take turns with those of other networks, and
 // with those of several. There is no turn when the server stops.
 func (g *group) takeTurn(q *queue, client ratelimit.Client) *cost.Turn {
-	holder := client.OfNetwork()
-	if !q.ofNetwork {
-		holder = g.holder(client)
+	for {
+		holder, ctx := client.OfNetwork(), g.groups.ctx
+		if !q.ofNetwork {
+			holder, ctx = g.holder(client)
+		}
+		turn, err := g.groups.shares.Write(ctx, holder)
+		if err == nil || ctx.Err() == nil || g.groups.ctx.Err() != nil {
+			return turn
+		}
+		// Events of another network wait in the queue now. They do not wait for the turn of this one.
 	}
-	turn, _ := g.groups.shares.Write(g.groups.ctx, holder)
-	return turn
 }
 
 // takeReplay waits until an event of a client's replay may be rendered. In a group of one network that needs nothing more than the shares of the holder.
 // Otherwise the holder is nobody who rests, and live events wait for the one that is rendered.
 func (g *group) takeReplay(ctx context.Context, client ratelimit.Client) (done func(), err error) {
-	if g.holder(client) != cost.ForSeveral() {
+	if holder, _ := g.holder(client); holder != cost.ForSeveral() {
 		return func() {}, nil
 	}
 	return g.groups.shares.Replay(ctx, client) //nolint:wrapcheck // ctx is done
@@ -327,15 +350,26 @@ func (g *group) execute(e retwis.Event, payer ratelimit.Client) (*Rendered, erro
 	}
 }
 
-// executeOnce charges the payer. If it has no budget left, its subscriptions end. Those of other clients go on: the next one pays.
+// executeOnce charges the payer. If it has no budget left, its subscriptions end. Those of other clients go on: the next one pays. If a member of another
+// network joins meanwhile, it begins again: that member does not wait for the turns of the payer.
 func (g *group) executeOnce(event retwis.Event, payer ratelimit.Client) (*graphql.Response, error) {
-	ctx := g.groups.ctx
+	for {
+		holder, ctx := g.holder(payer)
+		response, err := g.executeFor(ctx, event, payer, holder)
+		if ctx.Err() == nil || g.groups.ctx.Err() != nil {
+			return response, err
+		}
+	}
+}
+
+// executeFor executes the operation within the shares of a holder, until ctx is done.
+func (g *group) executeFor(ctx context.Context, event retwis.Event, payer, holder ratelimit.Client) (*graphql.Response, error) {
 	if g.key.viewer != 0 {
 		ctx = auth.WithIdentity(ctx, auth.Identity{User: g.key.viewer})
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	response, err := g.groups.runner.Render(ctx, g.op, event, payer, g.holder(payer))
+	response, err := g.groups.runner.Render(ctx, g.op, event, payer, holder)
 	if errors.Is(err, errRateLimited) {
 		g.limit(payer, err)
 	}

@@ -202,6 +202,65 @@ func TestGroup_ReplaysOfANetworkDelayNoOther(t *testing.T) {
 	}
 }
 
+// resting is an executor that renders nothing within the shares of one network.
+type resting struct{ counting }
+
+// RenderFor implements [operation.Executor].
+func (r *resting) RenderFor(
+	ctx context.Context, op *graphql.OperationContext, e retwis.Event, payer, holder ratelimit.Client,
+) (*graphql.Response, error) {
+	if holder != cost.ForSeveral() {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	return r.counting.RenderFor(ctx, op, e, payer, holder)
+}
+
+// Attack: an event of a network that had hundreds of operations waited for its turn. Others who then subscribed with the same selection waited behind it
+// for up to 17 s.
+func TestGroup_ATurnThatANetworkAwaitsDelaysNoneThatJoins(t *testing.T) {
+	t.Parallel()
+	for name, executor := range map[string]operation.Executor{"to send": &counting{}, "to render": &resting{}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				groups := newGroups(ctx, executor)
+				op := &graphql.OperationContext{RawQuery: "news"}
+				busy := ratelimit.Client{User: 1, Address: netip.MustParseAddr("192.0.2.1")}
+				var turns []*cost.Turn // of the busy network, which it does not get back for a while
+				if name == "to send" {
+					for range max(1, runtime.GOMAXPROCS(0)/2) {
+						turns = append(turns, groups.shares.Decode(ctx, busy))
+					}
+				}
+				first, second := &Member{}, &Member{}
+				toFirst, toSecond := &received{}, &received{}
+				join(t, groups, first, op, busy, toFirst)
+				first.Take(post(1, "a"))
+				synctest.Wait()
+				if len(toFirst.texts) > 0 {
+					t.Fatal("the event did not wait")
+				}
+				join(t, groups, second, op, ratelimit.Client{User: 2, Address: netip.MustParseAddr("198.51.100.1")}, toSecond)
+				second.Take(post(1, "b"))
+				second.Take(post(2, "c"))
+				synctest.Wait()
+				if want := []string{`{"data":"b"}`, `{"data":"c"}`}; !slices.Equal(toSecond.texts, want) {
+					t.Errorf("the member of another network got %q, want %q", toSecond.texts, want)
+				}
+				if want := []string{`{"data":"a"}`}; !slices.Equal(toFirst.texts, want) {
+					t.Errorf("the member of the busy network got %q, want %q", toFirst.texts, want)
+				}
+				for _, turn := range turns {
+					turn.End()
+				}
+			})
+		})
+	}
+}
+
 // received is a recipient that keeps the responses.
 type received struct {
 	texts   []string
