@@ -33,18 +33,38 @@ type catchUpQueue struct {
 
 // add queues a feed. The caller holds the lock of its partition.
 func (w *catchUpQueue) add(f *feed) {
-	network := cost.NetworkOf(f.client())
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.start == nil {
-		return
+	if w.start != nil {
+		w.addLocked(cost.NetworkOf(f.client()), f)
 	}
+}
+
+func (w *catchUpQueue) addLocked(network ratelimit.Key, f *feed) {
 	if w.waiting[network] = append(w.waiting[network], f); len(w.waiting[network]) == 1 {
 		w.turns = append(w.turns, network)
 	}
 	if w.running < w.limit {
 		w.running++
 		w.start()
+	}
+}
+
+// hurry moves a feed, if it is queued, to those of several networks: it may be behind thousands of a network, and a subscriber of another one waits for it.
+func (w *catchUpQueue) hurry(f *feed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for network, feeds := range w.waiting {
+		i := slices.Index(feeds, f)
+		if i < 0 {
+			continue
+		}
+		if w.waiting[network] = slices.Delete(feeds, i, i+1); len(feeds) == 1 {
+			delete(w.waiting, network)
+			w.turns = slices.DeleteFunc(w.turns, func(other ratelimit.Key) bool { return other == network })
+		}
+		w.addLocked(cost.NetworkOf(cost.ForSeveral()), f)
+		return
 	}
 }
 

@@ -1,11 +1,14 @@
 package live
 
 import (
+	"log/slog"
 	"net/netip"
 	"testing"
 
 	"retwis/internal/cost"
+	"retwis/internal/pubsub"
 	"retwis/internal/ratelimit"
+	"retwis/internal/retwis"
 )
 
 // Attack: thousands of watched timelines of one network changed at once, and the first event of another subscriber waited for all of them.
@@ -67,5 +70,55 @@ func TestCatchUpQueue_NetworksTakeTurns(t *testing.T) {
 	wantNone()
 	if len(q.waiting)+len(q.busy)+len(q.turns) != 0 {
 		t.Errorf("the empty queue holds %v, %v and %v", q.waiting, q.busy, q.turns)
+	}
+}
+
+// A network may have thousands of feeds in the queue. A subscriber of another network who joins one of them does not wait for the others.
+func TestCatchUpQueue_DoesNotDelayAnotherNetworkThatJoins(t *testing.T) {
+	t.Parallel()
+	client := func(n byte) ratelimit.Client {
+		return ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, n, 1})}
+	}
+	heavy, light := client(1), client(2)
+	h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{})
+	h.queue.open(func() {}, 2*ofNetwork)
+	p := newPartition(h, 0)
+	const feeds = 10
+	var last *feed
+	for range feeds {
+		last = &feed{partition: p, accepting: true, positioned: true, timeline: alice}
+		last.subscribers.add(&subscription{client: heavy}, h.options)
+		last.requestCatchUp()
+	}
+	joins := func(who ratelimit.Client) {
+		t.Helper()
+		s := &subscription{client: who, hub: h}
+		if caughtUp, err := p.attach(last, s, reading{events: pubsub.Replay{Position: retwis.TimelinePosition{Epoch: 7}}}, false); err != nil || caughtUp == nil {
+			t.Fatalf("attach: %v, %v", caughtUp, err)
+		}
+	}
+	want := func(f *feed, network ratelimit.Key) {
+		t.Helper()
+		if got, of := h.queue.next(); of != network || f != nil && got != f {
+			t.Fatalf("the next feed is %p, of %v, want %p, of %v", got, of, f, network)
+		}
+	}
+	joins(heavy)
+	want(nil, cost.NetworkOf(heavy))
+	joins(light)
+	want(nil, cost.NetworkOf(heavy))
+	want(last, cost.NetworkOf(cost.ForSeveral()))
+	if last.client() != cost.ForSeveral() {
+		t.Error("the feed catches up within the shares of the network whose turn others would await")
+	}
+	last.readAgain = false
+	last.endBusy()
+	if cost.NetworkOf(last.client()) != cost.NetworkOf(heavy) {
+		t.Error("nobody waits any more, and the feed is still one of several networks")
+	}
+	h.queue.done(cost.NetworkOf(cost.ForSeveral()))
+	for range feeds - 3 {
+		h.queue.done(cost.NetworkOf(heavy))
+		want(nil, cost.NetworkOf(heavy))
 	}
 }

@@ -38,6 +38,7 @@ type feed struct {
 	compareFilters bool // the next catch-up compares the filter epochs of the viewers
 	due            bool // a message asked for the next catch-up: a subscriber pays for it
 	behind         bool // the next catch-up would find too many changes
+	awaited        bool // a client of another network than the subscribers waits to join after the catch-up
 	checking       bool // the next catch-up is a regular check: a subscriber pays for what exceeds one that finds nothing
 
 	newest      retwis.PostID // greatest leading id in recent
@@ -167,7 +168,7 @@ func (f *feed) endBusy() {
 	}
 	if !f.busy && f.idle != nil {
 		close(f.idle)
-		f.idle = nil
+		f.idle, f.awaited = nil, false
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"retwis/internal/cost"
 	"retwis/internal/netpoll"
 	"retwis/internal/retwis"
 )
@@ -146,6 +147,10 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 		return nil, errTooManyOfUser
 	}
 	if !f.attach(s, r, force) {
+		if !f.awaited && s.network() != cost.NetworkOf(f.client()) {
+			f.awaited = true
+			p.hub.queue.hurry(f)
+		}
 		f.verifyAndCatchUp()
 		return f.whenIdle(), nil
 	}

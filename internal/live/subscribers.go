@@ -127,9 +127,12 @@ func (l *subscribers) all() iter.Seq[*subscription] {
 	}
 }
 
-// client returns a client of whose network all subscribers are, or that of several networks.
+// client returns a client of whose network all subscribers are, with one who waits to join, or that of several networks.
 func (f *feed) client() ratelimit.Client {
 	client, found := cost.ForSeveral(), false
+	if f.awaited {
+		return client
+	}
 	for s := range f.subscribers.all() {
 		if !found {
 			client, found = s.client, true
