@@ -33,10 +33,11 @@ type catchUpQueue struct {
 
 // add queues a feed. The caller holds the lock of its partition.
 func (w *catchUpQueue) add(f *feed) {
+	network := cost.NetworkOf(f.client())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.start != nil {
-		w.addLocked(cost.NetworkOf(f.client()), f)
+		w.addLocked(network, f)
 	}
 }
 
