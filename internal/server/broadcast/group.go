@@ -235,10 +235,13 @@ func (g *group) holder(payer ratelimit.Client) (ratelimit.Client, context.Contex
 	if len(g.networks) > 1 || len(g.clients) > 1 && !payer.Address.IsValid() {
 		return cost.ForSeveral(), g.groups.ctx
 	}
+	if len(g.clients) == 0 {
+		return payer, g.groups.ctx // nothing would end another one
+	}
 	if g.alone == nil {
 		g.alone, g.endAlone = context.WithCancel(g.groups.ctx)
 	}
-	if len(g.clients) <= 1 {
+	if len(g.clients) == 1 {
 		return payer, g.alone
 	}
 	return payer.OfNetwork(), g.alone
