@@ -41,8 +41,8 @@ func TestSharedReads_ReadAPostOfAllPartitionsTwiceAtMost(t *testing.T) {
 		for _, r := range readers {
 			r.want("+2")
 		}
-		if n := db.callCount("Shown") - before; n != 2 {
-			t.Errorf("the post was read %d times, want 2", n)
+		if n := db.callCount("Shown") - before; n > 2 { // one if all partitions asked before it began
+			t.Errorf("the post was read %d times, want 2 at most", n)
 		}
 	})
 }
