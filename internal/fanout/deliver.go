@@ -76,7 +76,7 @@ func (r *runner) pack(ready []*workItem) (steps []step, calls []outbox.Delivery)
 	}
 	for _, share := range []int{maxEntryPushes, math.MaxInt} {
 		for _, w := range ready {
-			begin := len(calls)
+			begin, searches := len(calls), r.turns.searches(w)
 			for spent := 0; w.next < len(w.targets) && spent < share && len(calls) < maxCalls; w.next++ {
 				t := w.targets[w.next]
 				if t.done || t.late {
@@ -86,7 +86,7 @@ func (r *runner) pack(ready []*workItem) (steps []step, calls []outbox.Delivery)
 					w.next = len(w.targets) // begin again in the next round
 					break
 				}
-				more := w.work(t)
+				more := w.work(t, searches)
 				if work > 0 && more > atMost-work {
 					break
 				}
@@ -116,7 +116,8 @@ func (r *runner) delivered(s step, result outbox.Result) {
 	r.counts.calls.Add(1)
 	r.counts.pushed.Add(int64(result.Pushed))
 	w, t := s.workItem, s.target
-	r.turns.rest(w.actor.Network, result.Announced)
+	r.turns.rest(w.actor.Network, time.Duration(result.Announced)*announceRest+r.turns.perMaster(r.store.RestAfterSearches(result.Searched)))
+	r.turns.noteSearches(w, result)
 	if result.Progress == outbox.Late {
 		t.late = true
 		return

@@ -131,11 +131,11 @@ func TestRest_DeletionsHaveARate(t *testing.T) {
 		}
 		network := r.entries[0].actor.Network
 		ready("1-1", "1-2")
-		r.turns.rest(network, 1000)
+		r.turns.rest(network, restBurst)
 		ready("1-1", "1-2")
-		r.turns.rest(network, 600) // of two outboxes at once
-		r.turns.rest(network, 400)
-		r.turns.rest("another network", 10_000)
+		r.turns.rest(network, 600*announceRest) // of two outboxes at once
+		r.turns.rest(network, 400*announceRest)
+		r.turns.rest("another network", 10_000*announceRest)
 		time.Sleep(49 * time.Millisecond)
 		ready("1-2")
 		if due := r.untilDue(); due > time.Millisecond {
@@ -161,7 +161,7 @@ func TestRest_DeletionsDoNotHoldTheOutbox(t *testing.T) {
 			for _, w := range ready[:min(maxCalls, len(ready))] {
 				if !w.silent {
 					announced += 5000
-					r.turns.rest(w.actor.Network, 5000)
+					r.turns.rest(w.actor.Network, 5000*announceRest)
 				}
 				r.complete(w)
 			}
@@ -270,5 +270,51 @@ func TestStartTasks_OneStepOfAnAccountDeletion(t *testing.T) {
 		}
 		close(steps.end)
 		<-runners[1].finished
+	})
+}
+
+// Attack: sixty users of a network reposted to hundreds of watched homes. Each of these takes Redis twenty times as long as another one, so a round had
+// far more work than it counted, and the posts of others waited for that.
+func TestRest_RepostsRestForSearches(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRunner(New(nil, nil, Options{}), 0, "")
+		const attacker, other = "192.0.2.1", "198.51.100.1"
+		r.admit([]outbox.Entry{
+			{ID: "1-1", Kind: outbox.KindPost, Author: 1, Reposted: 100, Origin: attacker},
+			{ID: "1-2", Kind: outbox.KindPost, Author: 2, Origin: attacker},
+			{ID: "1-3", Kind: outbox.KindPost, Author: 3, Reposted: 100, Origin: other},
+		})
+		repost, post, ofOther := r.entries[0], r.entries[1], r.entries[2]
+		homes := &target{expected: 100}
+		const unsearched = callCost + 100
+		work := func(w *workItem) int { return w.work(homes, r.turns.searches(w)) }
+		if got := work(repost); got != unsearched {
+			t.Errorf("the work of the first call is %d, want %d: nobody may watch", got, unsearched)
+		}
+		for range 20 {
+			r.turns.noteSearches(repost, outbox.Result{Served: 12, Searched: 48})
+			r.turns.noteSearches(post, outbox.Result{Served: 500})
+		}
+		if got, want := work(repost), unsearched+mostSearches*searchWork; got != want {
+			t.Errorf("the work of a call for homes that are watched is %d, want %d", got, want)
+		}
+		for _, w := range []*workItem{post, ofOther} {
+			if got := work(w); got != unsearched {
+				t.Errorf("the work of a call for entry %s is %d, want %d", w.ID, got, unsearched)
+			}
+		}
+		r.turns.rest(repost.actor.Network, 2*restBurst)
+		var ready []string
+		for _, w := range r.readyHeads() {
+			ready = append(ready, w.ID)
+		}
+		if !slices.Equal(ready, []string{"1-2", "1-3"}) {
+			t.Errorf("the ready entries are %v, want the post, and the repost of another network", ready)
+		}
+		time.Sleep(restBurst)
+		if n := len(r.readyHeads()); n != 3 {
+			t.Errorf("%d entries are ready after the rest", n)
+		}
 	})
 }

@@ -77,15 +77,15 @@ func (w *workItem) chunk(t *target) int {
 	}
 }
 
-// work returns the expected work of the next call to a target, in pushes.
-func (w *workItem) work(t *target) int {
+// work returns the expected work of the next call to a target, in pushes, if it searches some lists for each timeline.
+func (w *workItem) work(t *target, searches float64) int {
 	if w.silent {
 		return callCost
 	}
 	if chunk := w.chunk(t); chunk > 0 {
 		return callCost + chunk*listWork
 	}
-	return callCost + min(t.expected, 500)
+	return callCost + min(t.expected, 500) + searchWork*int(min(float64(t.expected)*searches, mostSearches))
 }
 
 // waits reports whether a target must be served later. The reposts of the post must hold a repost before a timeline receives it. A later

@@ -23,6 +23,8 @@ const (
 	maxEntryPushes = 500                    // pushes of an entry before the other entries of the round had a turn
 	callCost       = 35                     // fixed cost of a call, in pushes
 	listWork       = 4                      // work for a list, in pushes: the script reads the members of the list, or the processes that serve its subscribers
+	searchWork     = 3                      // work for the search of a list, in pushes
+	mostSearches   = 50                     // in one call: the default of the store, see push.lua
 	firstChunk     = 20                     // lists of the first call to a target: most targets have fewer
 	nextChunk      = 100                    // lists of each further call
 	maxTasks       = 8                      // concurrent tasks of an outbox
@@ -248,6 +250,8 @@ func (r *runner) readyHeads() []*workItem {
 		switch {
 		case head.isDeletion():
 			r.restOrBeSilent(head, now)
+		case head.Reposted != 0:
+			head.notBefore = later(head.notBefore, r.turns.restsUntil(head.actor.Network))
 		case head.Kind == outbox.KindDeleteAccount && !r.mayDeletePosts(head, oldest):
 			head.notBefore = later(head.notBefore, now.Add(stepPause))
 		}

@@ -70,10 +70,10 @@ func TestTakeover_KeepsTheOrderOfAnAuthor(t *testing.T) {
 		} else {
 			e.Follow(reader, author)
 		}
-		for i, want := range []outbox.Result{{Progress: outbox.Done, Pushed: 1}, {Progress: outbox.Late}} { // the second post, then the first again
+		for i, want := range []outbox.Result{{Progress: outbox.Done, Pushed: 1, Served: 1}, {Progress: outbox.Late}} { // the second post, then the first again
 			at := outbox.Delivery{Entry: entries[1-i], Partition: e.Outbox.PartitionOfUser(reader), To: to}
 			if to == outbox.TargetPulled {
-				want.Pushed = 0
+				want.Pushed, want.Served = 0, 0
 			}
 			if got := e.Outbox.Deliver(t.Context(), []outbox.Delivery{at})[0]; got != want {
 				t.Fatalf("delivery of post %d: %+v, want %+v", 2-i, got, want)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"retwis/internal/outbox"
 	"retwis/internal/retwis"
 )
 
@@ -14,7 +15,7 @@ const (
 	roundsPerMaster = 2                      // rounds that run at a time: with more, somebody whose entry arrives waits for more of them, and for more in Redis
 	turnWait        = 250 * time.Millisecond // for the rounds of others; one that waits for a master which does not answer must not stop them all
 	announceRest    = 50 * time.Microsecond  // pause of deletions for each watched timeline to which one was announced
-	announceBurst   = 1000                   // watched timelines to which deletions are announced without a pause
+	restBurst       = 50 * time.Millisecond  // of pauses that are not made: for a thousand watched timelines
 	announceFor     = 10 * time.Second       // after which a deletion is no longer announced: all entries behind it stay in the outbox until it is done
 )
 
@@ -30,11 +31,12 @@ type turns struct {
 	limit    int                   // rounds that may run
 	running  int
 	waiting  []*turn
+	searched map[string]float64   // how many lists are searched for each timeline that receives a repost, on average, by the network that caused it
 	restEnds map[string]time.Time // when deletions have paused for all announcements, with those of a burst, by the network that caused them
 }
 
 func newTurns() *turns {
-	return &turns{networks: map[string]int{}, users: map[retwis.UserID]int{}, limit: roundsPerMaster, restEnds: map[string]time.Time{}}
+	return &turns{networks: map[string]int{}, users: map[retwis.UserID]int{}, limit: roundsPerMaster, searched: map[string]float64{}, restEnds: map[string]time.Time{}}
 }
 
 // setMasters changes how many rounds may run.
@@ -70,23 +72,53 @@ func (t *turns) serve(w *workItem) {
 	t.networks[w.actor.Network], t.users[w.actor.User] = t.served, t.served
 }
 
-// rest makes deletions that a network caused pause after some were announced to watched timelines, so that all outboxes together announce 20 000 a
-// second. An account may have a thousand posts on thousands of watched timelines, and each announcement causes an event. Readers do not depend on it:
-// the post cannot be read.
-func (t *turns) rest(network string, announced int) {
-	if announced == 0 {
+// noteSearches notes how many lists a call for an entry has searched. Watched homes are searched for the post of a repost, each in the time of many pushes,
+// and no worker knows beforehand how many are watched. Those of a network's followers mostly are, or are not.
+func (t *turns) noteSearches(w *workItem, result outbox.Result) {
+	const part = 4
+	if w.Reposted == 0 || result.Served == 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.restEnds[network] = later(t.restEnds[network], time.Now()).Add(time.Duration(announced) * announceRest)
+	before := t.searched[w.actor.Network]
+	t.searched[w.actor.Network] = before + (float64(result.Searched)/float64(result.Served)-before)/part
 }
 
-// restsUntil returns when the next deletions that a network caused may be delivered.
+// searches returns how many lists a call for an entry probably searches for each timeline.
+func (t *turns) searches(w *workItem) float64 {
+	if w.Reposted == 0 {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.searched[w.actor.Network]
+}
+
+// rest makes deletions and reposts that a network caused pause. Deletions were announced to watched timelines: all outboxes together announce 20 000 a
+// second. An account may have a thousand posts on thousands of watched timelines, and each announcement causes an event. Readers do not depend on it:
+// the post cannot be read. For reposts, lists were searched: see [Outbox.RestAfterSearches].
+func (t *turns) rest(network string, pause time.Duration) {
+	if pause == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.restEnds[network] = later(t.restEnds[network], time.Now()).Add(pause)
+}
+
+// perMaster returns the pause after work at one master, while others have work at the other ones.
+func (t *turns) perMaster(pause time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return pause * roundsPerMaster / time.Duration(t.limit)
+}
+
+// restsUntil returns when the next deletions or reposts that a network caused may be delivered.
 func (t *turns) restsUntil(network string) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.restEnds[network].Add(-announceBurst * announceRest)
+	return t.restEnds[network].Add(-restBurst)
 }
 
 // forget bounds what is remembered of those without entries. It forgets none who was served after somebody who waits with one of the entries in memory.
@@ -101,6 +133,7 @@ func (t *turns) forget(entries int) {
 	if len(t.users) > 2*keep || len(t.networks) > 2*keep {
 		maps.DeleteFunc(t.users, func(_ retwis.UserID, served int) bool { return served <= t.served-keep })
 		maps.DeleteFunc(t.networks, func(_ string, served int) bool { return served <= t.served-keep })
+		maps.DeleteFunc(t.searched, func(network string, _ float64) bool { return t.networks[network] == 0 })
 	}
 }
 

@@ -86,6 +86,8 @@ type Outbox interface {
 	BesideOperations() bool
 	// WorkAtOnce returns how much work of deliveries may be in flight beside operations, in pushes. A round then has no more.
 	WorkAtOnce() int
+	// RestAfterSearches returns for how long the reposts of a network have to rest after so many lists were searched for them.
+	RestAfterSearches(lists int) time.Duration
 	// SetCrowded notes whether one network caused most of many entries that wait. Less work is then in flight beside operations of others.
 	SetCrowded(crowded bool)
 	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
@@ -28,7 +29,7 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 	results := make([]outbox.Result, len(deliveries))
 	for i, reply := range s.db.DoInPieces(ctx, calls, work) {
 		answer, err := reply.Slice()
-		if err == nil && len(answer) != 2 {
+		if err == nil && len(answer) != 2 && len(answer) != 4 {
 			err = fmt.Errorf("reply %v", answer)
 		}
 		if err != nil {
@@ -42,6 +43,11 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 		} else {
 			results[i].Pushed = int(n)
 		}
+		if len(answer) == 4 {
+			served, _ := answer[2].(int64)
+			searched, _ := answer[3].(int64)
+			results[i].Served, results[i].Searched = int(served), int(searched)
+		}
 	}
 	return results
 }
@@ -51,6 +57,9 @@ func (s *Outbox) BesideOperations() bool { return s.db.BesideOperations() }
 
 // WorkAtOnce returns how much work a round beside operations should have, in pushes: see [rdb.DB.WorkAtOnce].
 func (s *Outbox) WorkAtOnce() int { return s.db.WorkAtOnce() }
+
+// RestAfterSearches returns for how long the reposts of a network have to rest after searches for them: see [rdb.DB.RestAfterSearches].
+func (s *Outbox) RestAfterSearches(lists int) time.Duration { return s.db.RestAfterSearches(lists) }
 
 // SetCrowded notes whether one network caused most of many deliveries that wait: see [rdb.DB.WorkAtOnce].
 func (s *Outbox) SetCrowded(crowded bool) { s.db.SetCrowded(crowded) }

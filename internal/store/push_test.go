@@ -142,12 +142,18 @@ func TestPush_SearchesFewWatchedListsForRepeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		storetest.Repost(t, e.Store, author, e.Post(stranger, "y"))
-		if n := calls(); n < 5 {
-			t.Errorf("%d calls searched %d homes", n, len(fans))
+		d := e.delivery()
+		first := e.Outbox.Deliver(t.Context(), []outbox.Delivery{d})[0]
+		if first.Served != 2 || first.Searched != 8 {
+			t.Errorf("a call has served %d homes with %d searches, want 2 with 8", first.Served, first.Searched)
+		}
+		if n := calls(); n < 4 {
+			t.Errorf("%d further calls searched %d homes", n, len(fans))
 		}
 		e.Post(author, "z")
-		if n := calls(); n != 1 {
-			t.Errorf("%d calls for a post, which needs no search", n)
+		d = e.delivery()
+		if only := e.Outbox.Deliver(t.Context(), []outbox.Delivery{d})[0]; only.Progress != outbox.Done || only.Served != 10 || only.Searched != 0 {
+			t.Errorf("a call for a post has served %d homes with %d searches, want all with none", only.Served, only.Searched)
 		}
 	})
 }

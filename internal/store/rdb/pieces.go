@@ -21,7 +21,9 @@ const (
 	piecesShare     = 2                     // beside operations, what is in flight takes at most one in so many parts of the time of an exchange
 	operationsFresh = 20 * time.Millisecond // for as long after the last exchange of an operation, the next one is near
 
-	timeOfPush   = 3 * time.Microsecond // what a push of a short pipeline takes, its way included
+	timeOfPush      = 3 * time.Microsecond // what a push of a short pipeline takes, its way included
+	restAfterSearch = 100 * time.Microsecond
+
 	shortestRest = time.Millisecond
 	longestRest  = 50 * time.Millisecond // beside very many processes
 
@@ -123,11 +125,23 @@ func (db *DB) WorkAtOnce() int {
 		return workInFlight
 	}
 	took := &db.pace.usual
-	if db.crowded.Load() && db.processes.several.within(severalFor) {
+	if db.crowded.Load() && db.severalNetworks() {
 		took = &db.pace.shorter
 	}
 	return min(max(int(time.Duration(took.Load())/(piecesShare*timeOfPush)), shortPieceWork), workInFlight)
 }
+
+// RestAfterSearches returns for how long the reposts of a network have to rest after some lists were searched for what they repeat. A search takes Redis
+// as long as several pushes. So that of the posts of one network, all processes together search 10 000 lists a second at each master beside operations of others.
+func (db *DB) RestAfterSearches(lists int) time.Duration {
+	if lists == 0 || !db.BesideOperations() || !db.severalNetworks() {
+		return 0
+	}
+	return time.Duration(lists*(1+int(db.processes.deliver.Load()))) * restAfterSearch
+}
+
+// severalNetworks reports whether several networks have operations.
+func (db *DB) severalNetworks() bool { return db.processes.several.within(severalFor) }
 
 // SetCrowded notes whether one network caused most of many deliveries that wait.
 func (db *DB) SetCrowded(crowded bool) { db.crowded.Store(crowded) }

@@ -162,6 +162,29 @@ func TestDoInPieces_HaveMoreWorkInSlowExchanges(t *testing.T) {
 	})
 }
 
+// Attack: reposts to hundreds of watched homes, each of which was searched for the same post, kept Redis busy.
+func TestRestAfterSearches_IsSharedByProcesses(t *testing.T) {
+	t.Parallel()
+	server := &slowServer{takes: time.Millisecond}
+	db, _ := server.open(t, 1, 1, 1)
+	synctest.Test(t, func(t *testing.T) {
+		rests := func(when string, want time.Duration) {
+			t.Helper()
+			if got := db.RestAfterSearches(1000); got != want {
+				t.Errorf("%s: the rest after 1000 searches takes %v, want %v", when, got, want)
+			}
+		}
+		db.processes.deliver.Store(3)
+		db.processes.several.note()
+		rests("without operations", 0)
+		db.processes.operations.note()
+		rests("beside operations of several networks, and three processes", 4*1000*restAfterSearch)
+		time.Sleep(severalFor)
+		db.processes.operations.note()
+		rests("beside operations of one network", 0)
+	})
+}
+
 // Attack: a push to a watched timeline takes Redis several times as long as another one. Exchanges were slow because of such deliveries, so more
 // work was in flight, until they took all of the time of Redis.
 func TestWorkAtOnce_FollowsTheShorterExchangesBesideACrowd(t *testing.T) {

@@ -178,11 +178,9 @@ end
 -- publish_to_home returns the announce function of pull_posts for the nodes that serve a reader's home. A word after the recipient tells them that the
 -- entry was pulled; processes of earlier versions ignore it.
 local function publish_to_home(nodes, command, channel, tag, reader)
-  local name, is_source = 'h' .. reader, new_members(tag .. 'following:' .. reader)
+  local name = 'h' .. reader
+  local is_hidden = new_hider('h', reader, new_members(tag .. 'following:' .. reader), tag .. 'hidden_reposters:' .. reader)
   return function(post, before)
-    local function is_hidden(element)
-      return hides('h', reader, is_source, tag .. 'hidden_reposters:' .. reader, element)
-    end
     if post and not may_repeat(tag .. 'home:' .. reader, post, is_hidden) then
       local sign = is_hidden(post) and '~ ' or '+ '
       publish(nodes, command, channel, sign .. post, { name }, { before .. ' pulled' })

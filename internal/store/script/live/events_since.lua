@@ -159,9 +159,7 @@ end
 visit(#recorded)
 
 local reader = kind == 'l' and redis.call('HGET', KEYS[7], 'owner') or owner
-local function is_hidden(entry)
-  return hides(kind, reader, is_source, KEYS[8], entry)
-end
+local is_hidden = new_hider(kind, reader, is_source, KEYS[8])
 local hidden = hidden_among(entries, is_hidden)
 -- The original of a repost that was undone meanwhile still exists.
 local gone = {}

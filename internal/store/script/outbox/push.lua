@@ -22,7 +22,8 @@
 --        9 channel prefix   10 field of the progress   11 'h' for homes, 'l' for lists
 --        12 and 13 prefix and suffix of list keys   14 prefix of the keys that hold epochs
 --        15 author   16 tag of the partition and ':'   17 number of partitions
--- Reply  { progress, or 'late' for an element that has to be merged; lists that the element was pushed to }
+-- Reply  { progress, or 'late' for an element that has to be merged; lists that the element was pushed to; followers served, or lists; searches,
+--        of which a search for repeats counts as four }
 --@include ids
 --@include list
 --@include publish
@@ -33,7 +34,7 @@ local entry, element, kind, author = ARGV[1], ARGV[3], ARGV[11], ARGV[15]
 local order = order_field(kind, author)
 local progress = entry_progress(KEYS[1], entry, ARGV[10], order)
 if progress == 'done' or progress ~= ARGV[2] then
-  return { progress, 0 }
+  return { progress, 0, 0, 0 }
 end
 local score, latest, interrupted = string.match(progress, '^(%d*)/(%d+)(%*?)$')
 if progress == '' then
@@ -64,7 +65,7 @@ end
 local call, prefix, suffix, hash = redis.call, ARGV[12], ARGV[13], ARGV[14]
 local cap, slack = tonumber(ARGV[6]), tonumber(ARGV[7])
 local names, heads, changed, hidden, hidden_heads = {}, {}, {}, {}, {}
-local pushed, served = 0, 0
+local pushed, served, searched = 0, 0, 0
 -- The usual case: no list is searched or marked, and those that are watched show the element.
 if not search and next(merged) == nil and (not watched_any or #element <= ID_DIGITS) then
   for i = 1, count do
@@ -94,11 +95,8 @@ else
     local properties = prefix .. id
     local reader = kind == 'h' and id or call('HGET', properties, 'owner')
     local is_source = new_members(kind == 'h' and ARGV[16] .. 'following:' .. id or properties .. ':members')
-    return function(other)
-      return hides(kind, reader, is_source, ARGV[16] .. 'hidden_reposters:' .. id, other)
-    end
+    return new_hider(kind, reader, is_source, ARGV[16] .. 'hidden_reposters:' .. id)
   end
-  local searched = 0
   for i = 1, count do
     local list = prefix .. found[i] .. suffix
     if pulls then
@@ -155,4 +153,4 @@ end
 publish(KEYS[4], ARGV[8], ARGV[9], '+ ' .. element, names, heads)
 publish(KEYS[4], ARGV[8], ARGV[9], '~ ' .. element, hidden, hidden_heads)
 publish(KEYS[4], ARGV[8], ARGV[9], '!', changed)
-return { now, pushed }
+return { now, pushed, served, searched }

@@ -54,9 +54,7 @@ local list_of = { [home] = KEYS[3], [profile] = KEYS[2], [with_replies] = KEYS[2
 local is_source = new_members(KEYS[10])
 local names, heads, changed = {}, {}, {}
 for _, name in ipairs(watched(KEYS[7], { home, profile, with_replies })) do
-  local function is_hidden(other)
-    return hides(string.sub(name, 1, 1), user, is_source, KEYS[11], other)
-  end
+  local is_hidden = new_hider(string.sub(name, 1, 1), user, is_source, KEYS[11])
   if may_repeat(list_of[name], element, is_hidden) then
     changed[#changed + 1] = name -- the feed reads whether it shows the repost
   else

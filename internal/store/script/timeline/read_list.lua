@@ -86,22 +86,20 @@ if ARGV[7] ~= '' then
   marker, unread = unread_entries(KEYS[1], KEYS[6], ARGV[7], tonumber(ARGV[8]))
 end
 local is_source = new_members(KEYS[7])
-local function is_hidden(entry)
-  return hides(kind, reader, is_source, KEYS[8], entry)
-end
+local is_hidden = new_hider(kind, reader, is_source, KEYS[8])
 local liked, reposted = {}, {}
 if ARGV[10] == '1' and #entries > 0 then
   local posts = {}
   for i, entry in ipairs(entries) do
     posts[i] = shown(entry)
   end
-  for i, score in ipairs(scores_of(KEYS[9], posts)) do
-    if score then
+  for i, likes in ipairs(are_members(KEYS[9], posts)) do
+    if likes then
       liked[#liked + 1] = i
     end
   end
-  for i, repost in ipairs(values_of(KEYS[10], posts)) do
-    if repost then
+  for i, has_reposted in ipairs(are_fields(KEYS[10], posts)) do
+    if has_reposted then
       reposted[#reposted + 1] = i
     end
   end
