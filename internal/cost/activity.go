@@ -82,6 +82,16 @@ func (a *activity) beside(network ratelimit.Key, now time.Time) bool {
 	return a.behind || now.Sub(at) <= besideOthers
 }
 
+// processesBeside returns in how many processes a network is active, if others are: else 1.
+func (a *activity) processesBeside(network ratelimit.Key) int {
+	if !a.beside(network, time.Now()) {
+		return 1
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return 1 + a.elsewhere[network]
+}
+
 // Joined receives networks that have an operation or event while only one other network is active, whose bounds they change. Some may be missing if
 // many join at the same moment.
 func (s *Shares) Joined() <-chan netip.Prefix { return s.active.joined }

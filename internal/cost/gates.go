@@ -27,6 +27,11 @@ func NewGates(capacity, ofClient int) Gates {
 // pass waits until a client may use n more, at most its share. The returned function has to be called when it is done. A client
 // waits for its own share first, so that it does not hold a part of that of its network meanwhile.
 func (g Gates) pass(ctx context.Context, client ratelimit.Client, n int) (leave func(), err error) {
+	return g.passAs(ctx, client, n, 1)
+}
+
+// passAs is like pass, but n counts several times for the network.
+func (g Gates) passAs(ctx context.Context, client ratelimit.Client, n, times int) (leave func(), err error) {
 	n = min(n, g.clients.Share())
 	key, network := client.Key(), NetworkOf(client)
 	if err := g.clients.Acquire(ctx, key, n); err != nil {
@@ -35,12 +40,13 @@ func (g Gates) pass(ctx context.Context, client ratelimit.Client, n int) (leave 
 	if used := g.clients.UsedBy(key); g.free > 0 && (used <= g.free || used == n) {
 		return func() { g.clients.Release(key, n) }, nil
 	}
-	if err := g.networks.Acquire(ctx, network, n); err != nil {
+	ofNetwork := min(n*times, g.networks.Share())
+	if err := g.networks.Acquire(ctx, network, ofNetwork); err != nil {
 		g.clients.Release(key, n)
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
 	return func() {
-		g.networks.Release(network, n)
+		g.networks.Release(network, ofNetwork)
 		g.clients.Release(key, n)
 	}, nil
 }

@@ -163,9 +163,28 @@ func (m *Meter) count(w Work) (next func() *Turn, err error) {
 	return next, m.err
 }
 
-// Owe charges for what happens after the operation. It never stops the operation.
+// Rest returns for how long the network of the client has to rest after the work so far, all of which was done without turns.
+func (m *Meter) Rest() time.Duration {
+	if m.shares == nil {
+		return 0
+	}
+	return m.shares.restAfterCatchUp(NetworkOf(m.client), time.Duration(m.points())*workPerPoint)
+}
+
+// Owe charges for what happens after the operation. It never stops the operation. The client rests for it.
 func Owe(ctx context.Context, points int) {
 	m := Of(ctx)
+	m.owe(points)
+	if m != nil && m.shares != nil {
+		m.shares.owe(m.client, time.Duration(points)*workPerPoint)
+	}
+}
+
+// OweLists charges for the delivery of a post to lists. The client does not rest for that: others may have put the author on thousands of lists, and
+// would slow down all that the author's network does.
+func OweLists(ctx context.Context, points int) { Of(ctx).owe(points) }
+
+func (m *Meter) owe(points int) {
 	if m == nil || points == 0 {
 		return
 	}
@@ -173,9 +192,6 @@ func Owe(ctx context.Context, points int) {
 	defer m.mu.Unlock()
 	m.price.Fixed += points
 	m.owed += points
-	if m.shares != nil {
-		m.shares.owe(m.client, time.Duration(points)*workPerPoint)
-	}
 	if due := m.dueLocked(); due > 0 {
 		m.chargeLocked(due)
 	}

@@ -89,10 +89,11 @@ const (
 	maxOfDelivery = 10_000
 )
 
-// OfDelivery returns the price of the delivery of a post to some partitions, and to a number of lists there. Others may put its author on
-// many, so it has a bound. A partition with followers and lists counts twice.
-func OfDelivery(partitions, lists int) int {
-	return min(partitions*perPartition+lists/listsPerPoint, maxOfDelivery)
+// OfDelivery returns the price of the delivery of a post to some partitions, and what that to a number of lists there costs beyond it. Others may put its
+// author on many, so both together have a bound. A partition with followers and lists counts twice.
+func OfDelivery(partitions, lists int) (ofPartitions, ofLists int) {
+	ofPartitions = min(partitions*perPartition, maxOfDelivery)
+	return ofPartitions, min(lists/listsPerPoint, maxOfDelivery-ofPartitions)
 }
 
 const (

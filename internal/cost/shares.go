@@ -31,6 +31,7 @@ type Shares struct {
 	active  *activity
 	users   *turns                    // pieces of work of users that need a core: messages, operations, writes and hashes of passwords
 	turns   *turns                    // those of networks
+	catchUp *turns                    // of networks, whose timelines catch up without turns of the cores, but rest likewise
 	writes  *fair.Gate[ratelimit.Key] // number of the event streams and render groups that write, and of deliveries to crowds, by network
 	crowds  *fair.Gate[ratelimit.Key] // number of the deliveries to crowds that wait for a turn to write, or have one, by network
 	replays *fair.Gate[ratelimit.Key] // number of the events of replays that are rendered in groups of several networks, by network
@@ -63,6 +64,7 @@ func NewShares() *Shares {
 		active:    active,
 		users:     newTurns(max(1, cores/2), restOfUser, active),
 		turns:     newTurns(max(1, cores/2), restOfNetwork, active),
+		catchUp:   newTurns(max(1, cores/2), restOfNetwork, active),
 		writes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		crowds:    fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		replays:   fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
@@ -167,8 +169,8 @@ func Long(ctx context.Context) context.Context {
 
 // Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to
 // be called after the exchange. Redis serves one command after the other. Long exchanges, and operations that have done much
-// work, therefore have few exchanges in flight, so that others do not wait behind them. Work that belongs to no operation never
-// waits.
+// work, therefore have few exchanges in flight, so that others do not wait behind them. Beside other networks, all processes together have as many
+// long ones of a network in flight as one of them, but each has at least one. Work that belongs to no operation never waits.
 func Enter(ctx context.Context, units int) (leave func(), err error) {
 	m := Of(ctx)
 	if m == nil || m.shares == nil {
@@ -185,5 +187,9 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 	}
 	units = max(units, redisMinimum)
 	m.shares.owe(m.client, time.Duration(units)*workPerUnit)
-	return gate.pass(ctx, m.client, units)
+	times := 1
+	if units > redisMinimum {
+		times = m.shares.active.processesBeside(NetworkOf(m.client))
+	}
+	return gate.passAs(ctx, m.client, units, times)
 }

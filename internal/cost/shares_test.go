@@ -465,6 +465,60 @@ func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 	}
 }
 
+// Attack: 330 users of one network read pages in four processes on one Redis. Each process had as many of their reads in flight as if it were the only one.
+func TestShares_LongExchangesOfANetworkAreSharedByItsProcesses(t *testing.T) {
+	t.Parallel()
+	this, other := networkOf(1), networkOf(2)
+	for name, tt := range map[string]struct {
+		processes, units int
+		others           bool
+		want             int // exchanges in flight
+	}{
+		"one process":                   {1, SearchUnits, true, 4},
+		"two":                           {2, SearchUnits, true, 2},
+		"four":                          {4, SearchUnits, true, 1},
+		"a hundred":                     {100, SearchUnits, true, 1},
+		"four, without others":          {4, SearchUnits, false, 4},
+		"four, with short exchanges":    {4, ScriptUnits, true, 8},
+		"four, with exchanges in pairs": {4, 2 * SearchUnits, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				s := NewShares()
+				s.redis = NewGates(2*redisPerCore, redisOfHolder) // as with one or two cores
+				elsewhere := map[netip.Prefix]int{this: tt.processes - 1}
+				operate(ctx, s, networkClient(1))
+				if tt.others {
+					elsewhere[other] = 1
+				}
+				s.SetElsewhere(elsewhere)
+				var inFlight atomic.Int32
+				for user := range 50 {
+					go func() {
+						leave, err := Enter(With(ctx, NewMeter(Options{Client: userOf(retwis.UserID(user+1), 1), Shares: s})), tt.units)
+						if err == nil {
+							inFlight.Add(1)
+							<-ctx.Done()
+							leave()
+						}
+					}()
+				}
+				synctest.Wait()
+				if n := int(inFlight.Load()); n != tt.want {
+					t.Errorf("%d exchanges of a network are in flight, want %d", n, tt.want)
+				}
+				cancel()
+				synctest.Wait()
+				if used := s.redis.networks.Used(); used != 0 {
+					t.Errorf("%d units are still counted", used)
+				}
+			})
+		})
+	}
+}
+
 // Attack: twenty users of one network used all that runs at once, and delayed everybody else.
 func TestShares_UsersOfANetworkLeaveHalfToOthers(t *testing.T) {
 	t.Parallel()

@@ -68,6 +68,12 @@ func (s *Shares) oweOfNetwork(client ratelimit.Client, work time.Duration) {
 	s.turns.owe(network, time.Duration(processes)*work)
 }
 
+// restAfterCatchUp returns for how long a network has to rest after some work of a timeline that caught up. Like other work in Redis, it counts for each
+// process in which the network is active.
+func (s *Shares) restAfterCatchUp(network ratelimit.Key, work time.Duration) time.Duration {
+	return s.catchUp.restAfter(network, network, time.Duration(s.active.charge(network, work))*work)
+}
+
 // charge counts work of a user, for the order of the users of its network and for what other processes have to know. It returns in how many processes
 // the network is active.
 func (s *Shares) charge(user, network ratelimit.Key, work time.Duration) (processes int) {

@@ -236,6 +236,62 @@ func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
 	})
 }
 
+// Attack: users put an author on 40 000 lists. From then on each post made the author's network rest, so that its reads took a quarter of a second.
+func TestShares_ListsOfOthersDoNotMakeANetworkRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		author := userOf(3, 1)
+		for range 2 {
+			waitOf(t.Context(), s, author)
+		}
+		const points = 10_000
+		paid := 0
+		m := NewMeter(Options{Client: author, Shares: s, Charge: func(points int) error { paid += points; return nil }})
+		OweLists(With(t.Context(), m), points)
+		if paid != points {
+			t.Errorf("the author pays %d points, want %d", paid, points)
+		}
+		for range 2 * s.turns.atOnce {
+			if waited := waitOf(t.Context(), s, author); waited != 0 {
+				t.Errorf("the author waited for %v", waited)
+			}
+		}
+	})
+}
+
+// Attack: see TestCatchUpQueue_ANetworkRestsAndOthersGoOn.
+func TestMeter_RestIsForTheWorkOfTimelinesThatCaughtUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		this, other := networkOf(1), networkOf(2)
+		catchUp := func(client ratelimit.Client) time.Duration {
+			m := NewMeter(Options{Client: client, Shares: s})
+			_ = m.Add(Work{Rows: 1000 * RowsPerPoint})
+			return m.Rest()
+		}
+		operate(t.Context(), s, networkClient(1))
+		if rest := catchUp(networkClient(1)); rest != 0 {
+			t.Errorf("a network that is alone rests for %v", rest)
+		}
+		operate(t.Context(), s, networkClient(2))
+		s.SetElsewhere(map[netip.Prefix]int{this: 3, other: 1})
+		for range s.turns.atOnce {
+			catchUp(networkClient(1))
+		}
+		if rest := catchUp(networkClient(1)); rest != longestRest {
+			t.Errorf("a network that is active in four processes rests for %v, want %v", rest, longestRest)
+		}
+		if rest := catchUp(ForSeveral()); rest != 0 {
+			t.Errorf("several networks rest for %v", rest)
+		}
+		if rest := NewMeter(Options{}).Rest(); rest != 0 {
+			t.Errorf("without shares, there is a rest of %v", rest)
+		}
+	})
+}
+
 // Attack: 187 users of one network with 1350 followers each posted as fast as they may. Workers delivered fewer posts than that, so all outboxes grew.
 func TestShares_PostsToManyFollowersMakeANetworkRest(t *testing.T) {
 	t.Parallel()

@@ -20,13 +20,14 @@ const ofNetwork = 8
 // catchUpQueue queues the feeds that have to catch up. It holds a feed at most once, since a
 // queued feed is busy. Up to limit goroutines process the queue; they exit when it is empty.
 // Networks take turns, and one has an eighth of the goroutines at most: its subscribers may watch
-// thousands of timelines that change at once, and Redis would hardly do anything else. Feeds of several networks take turns like one.
+// thousands of timelines that change at once, and Redis would hardly do anything else. It rests afterwards beside other networks: the goroutine that
+// processed its feed is for others then. Feeds of several networks take turns like one.
 type catchUpQueue struct {
 	mu      sync.Mutex
 	start   func() // starts a goroutine; nil unless the hub runs
 	limit   int
 	running int                   // goroutines
-	busy    map[ratelimit.Key]int // those that process a feed of a network
+	busy    map[ratelimit.Key]int // those that process a feed of a network, and those for which it rests
 	waiting map[ratelimit.Key][]*feed
 	turns   []ratelimit.Key // the networks of waiting
 }
@@ -45,6 +46,10 @@ func (w *catchUpQueue) addLocked(network ratelimit.Key, f *feed) {
 	if w.waiting[network] = append(w.waiting[network], f); len(w.waiting[network]) == 1 {
 		w.turns = append(w.turns, network)
 	}
+	w.startLocked()
+}
+
+func (w *catchUpQueue) startLocked() {
 	if w.running < w.limit {
 		w.running++
 		w.start()
@@ -93,12 +98,19 @@ func (w *catchUpQueue) next() (*feed, ratelimit.Key) {
 	return nil, ratelimit.Key{}
 }
 
-// done notes that a feed of a network was processed.
-func (w *catchUpQueue) done(network ratelimit.Key) {
+// done notes that a feed of a network was processed. The network has to rest before its next one.
+func (w *catchUpQueue) done(network ratelimit.Key, rest time.Duration) {
+	if rest > 0 {
+		time.AfterFunc(rest, func() { w.done(network, 0) })
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.busy[network]--; w.busy[network] == 0 {
 		delete(w.busy, network)
+	}
+	if w.start != nil && len(w.waiting[network]) > 0 {
+		w.startLocked()
 	}
 }
 
@@ -117,8 +129,8 @@ func (w *catchUpQueue) open(start func(), limit int) {
 // runCatchUps lets queued feeds catch up until the queue is empty.
 func (h *Hub) runCatchUps(ctx context.Context) {
 	for f, network := h.queue.next(); f != nil; f, network = h.queue.next() {
-		err := f.catchUp(ctx)
-		h.queue.done(network)
+		rest, err := f.catchUp(ctx)
+		h.queue.done(network, rest)
 		if ctx.Err() != nil {
 			continue
 		}
@@ -131,14 +143,14 @@ func (h *Hub) runCatchUps(ctx context.Context) {
 
 // catchUp reads the events after the feed's position from the list and sends them to the
 // subscribers. After an error the feed keeps the position that it reached and stays busy
-// until a retry succeeds.
-func (f *feed) catchUp(ctx context.Context) error {
+// until a retry succeeds. catchUp returns for how long the network of its client has to rest.
+func (f *feed) catchUp(ctx context.Context) (rest time.Duration, err error) {
 	h, p := f.partition.hub, f.partition
 
 	p.mu.Lock()
 	if f.dropped {
 		p.mu.Unlock()
-		return nil
+		return 0, nil
 	}
 	from, sent, verify, behind, changeAt := f.position, f.sent(), f.verify, f.behind, f.changeAt
 	var viewers []retwis.UserID
@@ -148,6 +160,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	client := f.client()
 	meter, forgiven := h.meter(client), 0
+	defer func() { rest = meter.Rest() }()
 	reading := cost.With(ctx, meter)
 	if f.checking && !f.due {
 		forgiven = cost.RegularCheck
@@ -169,7 +182,6 @@ func (f *feed) catchUp(ctx context.Context) error {
 
 	h.counts.catchUps.Add(1)
 	var events pubsub.Replay
-	var err error
 	reason := retwis.CursorTooOld
 	if behind {
 		events, err = h.readPosition(reading, f.timeline)
@@ -183,14 +195,14 @@ func (f *feed) catchUp(ctx context.Context) error {
 	}
 	if err != nil {
 		f.retryComparisons(verify, viewers != nil)
-		return fmt.Errorf("read the events of timeline %s: %w", f.timeline, err)
+		return 0, fmt.Errorf("read the events of timeline %s: %w", f.timeline, err)
 	}
 	if events.Gone {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		f.endSubscriptions()
 		f.endBusy()
-		return nil
+		return 0, nil
 	}
 	if reason != "" {
 		p.mu.Lock()
@@ -199,13 +211,13 @@ func (f *feed) catchUp(ctx context.Context) error {
 		f.reset(events.Position, reason)
 		f.resetFiltered(filters)
 		f.endBusy()
-		return nil
+		return 0, nil
 	}
 	for arrived := range slices.Chunk(events.Arrived, postBatch) {
 		posts, err := h.loadPosts(ctx, known, changeAt, arrived)
 		if err != nil {
 			f.retryComparisons(false, viewers != nil)
-			return fmt.Errorf("load the posts of timeline %s: %w", f.timeline, err)
+			return 0, fmt.Errorf("load the posts of timeline %s: %w", f.timeline, err)
 		}
 		p.mu.Lock()
 		for i, e := range arrived {
@@ -219,7 +231,7 @@ func (f *feed) catchUp(ctx context.Context) error {
 	f.sendMarker(events.Marker)
 	f.resetFiltered(filters)
 	f.endBusy()
-	return nil
+	return 0, nil
 }
 
 // retryComparisons lets the next catch-up compare what a failed one did not.

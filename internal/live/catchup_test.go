@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"retwis/internal/cost"
 	"retwis/internal/pubsub"
@@ -51,26 +53,75 @@ func TestCatchUpQueue_NetworksTakeTurns(t *testing.T) {
 	want(light)
 	want(heavy)
 	wantNone() // one network has an eighth of the goroutines
-	q.done(cost.NetworkOf(light))
+	q.done(cost.NetworkOf(light), 0)
 	wantNone()
 	add(light, light)
 	add(heavy, light)
 	want(light)
 	want(cost.ForSeveral())
-	q.done(cost.NetworkOf(cost.ForSeveral()))
+	q.done(cost.NetworkOf(cost.ForSeveral()), 0)
 	for range 8 {
-		q.done(cost.NetworkOf(heavy))
+		q.done(cost.NetworkOf(heavy), 0)
 		want(heavy)
 	}
 	for range 2 {
-		q.done(cost.NetworkOf(heavy))
+		q.done(cost.NetworkOf(heavy), 0)
 		wantNone()
 	}
-	q.done(cost.NetworkOf(light))
+	q.done(cost.NetworkOf(light), 0)
 	wantNone()
 	if len(q.waiting)+len(q.busy)+len(q.turns) != 0 {
 		t.Errorf("the empty queue holds %v, %v and %v", q.waiting, q.busy, q.turns)
 	}
+}
+
+// Attack: reposts to 400 watched homes of one network made each of them catch up again and again, and Redis did little else.
+func TestCatchUpQueue_ANetworkRestsAndOthersGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := func(n byte) ratelimit.Client {
+			return ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, n, 1})}
+		}
+		heavy, light := cost.NetworkOf(client(1)), cost.NetworkOf(client(2))
+		started := 0
+		var q catchUpQueue
+		q.open(func() { started++ }, 1)
+		add := func(n byte) {
+			f := &feed{}
+			f.subscribers.add(&subscription{client: client(n)}, Options{})
+			q.add(f)
+		}
+		next := func() ratelimit.Key {
+			f, network := q.next()
+			if f == nil {
+				return ratelimit.Key{}
+			}
+			return network
+		}
+		add(1)
+		add(1)
+		if next() != heavy {
+			t.Fatal("the only network has no turn")
+		}
+		const rest = 50 * time.Millisecond
+		q.done(heavy, rest)
+		if network := next(); network != (ratelimit.Key{}) {
+			t.Fatalf("%v has a turn while it rests", network)
+		}
+		add(2)
+		if started != 2 || next() != light {
+			t.Fatal("another network waits for the rest")
+		}
+		q.done(light, 0)
+		if next() != (ratelimit.Key{}) || started != 2 {
+			t.Fatal("there is a further feed")
+		}
+		time.Sleep(rest)
+		synctest.Wait()
+		if started != 3 || next() != heavy {
+			t.Error("the network has no turn after its rest")
+		}
+	})
 }
 
 // A network may have thousands of feeds in the queue. A subscriber of another network who joins one of them does not wait for the others.
@@ -116,9 +167,9 @@ func TestCatchUpQueue_DoesNotDelayAnotherNetworkThatJoins(t *testing.T) {
 	if cost.NetworkOf(last.client()) != cost.NetworkOf(heavy) {
 		t.Error("nobody waits any more, and the feed is still one of several networks")
 	}
-	h.queue.done(cost.NetworkOf(cost.ForSeveral()))
+	h.queue.done(cost.NetworkOf(cost.ForSeveral()), 0)
 	for range feeds - 3 {
-		h.queue.done(cost.NetworkOf(heavy))
+		h.queue.done(cost.NetworkOf(heavy), 0)
 		want(nil, cost.NetworkOf(heavy))
 	}
 }

@@ -281,7 +281,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 		if points, want := charged(t, func(ctx context.Context) error {
 			_, err := e.Posts.CreatePost(ctx, retwis.NewPost{Author: other, Text: "followed", IdempotencyKey: e.Key()})
 			return err
-		}), cost.OfDelivery(len(followed), 0); points != want {
+		}), priceOfDelivery(len(followed), 0); points != want {
 			t.Errorf("a post to %d partitions with followers costs %d points more, want %d", len(followed), points, want)
 		}
 		for text, want := range map[string]int{
@@ -309,7 +309,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 				listing = append(listing, listOf{owner, list})
 			}
 		}
-		want := cost.OfDelivery(len(partitions), owners*each)
+		want := priceOfDelivery(len(partitions), owners*each)
 		if points := charged(t, create); points != want {
 			t.Errorf("a post costs %d points more, want %d", points, want)
 		}
@@ -324,7 +324,7 @@ func TestPosts_ChargeForTheirDelivery(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if want, points := cost.OfDelivery(len(partitions), 0), charged(t, create); points != want {
+		if want, points := priceOfDelivery(len(partitions), 0), charged(t, create); points != want {
 			t.Errorf("a post of an author who was on lists costs %d points more, want %d", points, want)
 		}
 		refused := func(ctx context.Context) error {
@@ -432,4 +432,9 @@ func TestPosts_NetworksRestForFollowers(t *testing.T) {
 			t.Errorf("after %s, the network rested for %v", name, rested)
 		}
 	}
+}
+
+func priceOfDelivery(partitions, lists int) int {
+	ofPartitions, ofLists := cost.OfDelivery(partitions, lists)
+	return ofPartitions + ofLists
 }

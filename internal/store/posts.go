@@ -122,7 +122,9 @@ func (s *Posts) chargeForDelivery(ctx context.Context, author retwis.UserID, par
 		lists += int(count.Val())
 	}
 	// Workers look into the partitions whose followers or lists are gone, too.
-	cost.Owe(ctx, cost.OfDelivery(len(strings.Fields(partitions)), lists))
+	ofPartitions, ofLists := cost.OfDelivery(len(strings.Fields(partitions)), lists)
+	cost.Owe(ctx, ofPartitions)
+	cost.OweLists(ctx, ofLists)
 	cost.OweFollowers(ctx, min(followers, s.options.PullAbove))
 }
 

@@ -56,7 +56,7 @@ func unitsOf(name script.Name) int {
 		return cost.WalkUnits
 	case script.FindUsers:
 		return cost.FindUnits
-	case script.EventsSince, script.CompareTimelines, script.StoreDocument:
+	case script.ReadList, script.EventsSince, script.CompareTimelines, script.StoreDocument:
 		return cost.SearchUnits
 	}
 	return cost.ScriptUnits
