@@ -172,7 +172,8 @@ const (
 	redisOfHolder = 64
 	RedisPiece    = 128 // units that one exchange sends
 	redisMinimum  = 16  // units that an exchange counts for, at least: it takes a connection
-	ScriptUnits   = 16  // units of a script; a command has one
+	SessionUnits  = 8   // units of the script that reads a session
+	ScriptUnits   = 16  // units of another script; a command has one
 	SearchUnits   = 32  // units of a script that searches, or has ten commands
 	FindUnits     = 64  // units of a script that compares names
 	WalkUnits     = 160 // units of a script that walks over many followers: more than a piece, so that it is sent alone

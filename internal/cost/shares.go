@@ -170,7 +170,7 @@ func Long(ctx context.Context) context.Context {
 // Enter waits until an exchange of some units may be sent to Redis for the operation of ctx. The returned function has to
 // be called after the exchange. Redis serves one command after the other. Long exchanges, and operations that have done much
 // work, therefore have few exchanges in flight, so that others do not wait behind them. Beside other networks, all processes together have as many
-// long ones of a network in flight as one of them, but each has at least one. Work that belongs to no operation never waits.
+// scripts of a network in flight as one of them, but each has at least one. Work that belongs to no operation never waits.
 func Enter(ctx context.Context, units int) (leave func(), err error) {
 	m := Of(ctx)
 	if m == nil || m.shares == nil {
@@ -185,11 +185,11 @@ func Enter(ctx context.Context, units int) (leave func(), err error) {
 	default:
 		gate = &m.shares.redis
 	}
-	units = max(units, redisMinimum)
-	m.shares.owe(m.client, time.Duration(units)*workPerUnit)
 	times := 1
-	if units > redisMinimum {
+	if units >= ScriptUnits {
 		times = m.shares.active.processesBeside(NetworkOf(m.client))
 	}
+	units = max(units, redisMinimum)
+	m.shares.owe(m.client, time.Duration(units)*workPerUnit)
 	return gate.passAs(ctx, m.client, units, times)
 }

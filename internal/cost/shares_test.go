@@ -466,7 +466,7 @@ func TestShares_BoundShortExchangesAndLightOperations(t *testing.T) {
 }
 
 // Attack: 330 users of one network read pages in four processes on one Redis. Each process had as many of their reads in flight as if it were the only one.
-func TestShares_LongExchangesOfANetworkAreSharedByItsProcesses(t *testing.T) {
+func TestShares_ScriptsOfANetworkAreSharedByItsProcesses(t *testing.T) {
 	t.Parallel()
 	this, other := networkOf(1), networkOf(2)
 	for name, tt := range map[string]struct {
@@ -474,13 +474,13 @@ func TestShares_LongExchangesOfANetworkAreSharedByItsProcesses(t *testing.T) {
 		others           bool
 		want             int // exchanges in flight
 	}{
-		"one process":                   {1, SearchUnits, true, 4},
-		"two":                           {2, SearchUnits, true, 2},
-		"four":                          {4, SearchUnits, true, 1},
-		"a hundred":                     {100, SearchUnits, true, 1},
-		"four, without others":          {4, SearchUnits, false, 4},
-		"four, with short exchanges":    {4, ScriptUnits, true, 8},
-		"four, with exchanges in pairs": {4, 2 * SearchUnits, true, 1},
+		"one process":          {1, ScriptUnits, true, 8},
+		"two":                  {2, ScriptUnits, true, 4},
+		"four":                 {4, ScriptUnits, true, 2},
+		"a hundred":            {100, ScriptUnits, true, 1},
+		"four, without others": {4, ScriptUnits, false, 8},
+		"four, with commands":  {4, 1, true, 8},
+		"four, with searches":  {4, SearchUnits, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,8 +56,10 @@ func unitsOf(name script.Name) int {
 		return cost.WalkUnits
 	case script.FindUsers:
 		return cost.FindUnits
-	case script.ReadList, script.EventsSince, script.CompareTimelines, script.StoreDocument:
+	case script.EventsSince, script.CompareTimelines, script.StoreDocument:
 		return cost.SearchUnits
+	case script.FindSession:
+		return cost.SessionUnits
 	}
 	return cost.ScriptUnits
 }

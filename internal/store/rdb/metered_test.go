@@ -59,7 +59,7 @@ func TestPieces_HoldOneLongScript(t *testing.T) {
 	for _, tt := range []struct {
 		script script.Name // none for a command
 		want   int
-	}{{"", 128}, {script.Like, 8}, {script.ReadList, 4}, {script.FindUsers, 2}, {script.EventsSince, 4}, {script.CommonFollowers, 1}} {
+	}{{"", 128}, {script.ReadList, 8}, {script.FindUsers, 2}, {script.EventsSince, 4}, {script.CommonFollowers, 1}} {
 		pipe := db.Client.Pipeline()
 		for range 200 {
 			if tt.script == "" {
