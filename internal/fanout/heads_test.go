@@ -316,5 +316,13 @@ func TestRest_RepostsRestForSearches(t *testing.T) {
 		if n := len(r.readyHeads()); n != 3 {
 			t.Errorf("%d entries are ready after the rest", n)
 		}
+		r.turns.rest(repost.actor.Network, time.Minute)
+		r.waiting.entries.Store(manyWaiting)
+		if n := len(r.readyHeads()); n != 3 {
+			t.Errorf("%d entries are ready while the worker is behind", n)
+		}
+		if got := r.turns.searches(&workItem{Entry: outbox.Entry{Kind: outbox.KindDelete, Reposted: 100}, actor: repost.actor}); got != 0 {
+			t.Errorf("the removal of a repost searches %v lists for each timeline", got)
+		}
 	})
 }

@@ -250,7 +250,7 @@ func (r *runner) readyHeads() []*workItem {
 		switch {
 		case head.isDeletion():
 			r.restOrBeSilent(head, now)
-		case head.Reposted != 0:
+		case head.Reposted != 0 && r.waiting.entries.Load() < manyWaiting: // more must not wait: posts of others would not be read
 			head.notBefore = later(head.notBefore, r.turns.restsUntil(head.actor.Network))
 		case head.Kind == outbox.KindDeleteAccount && !r.mayDeletePosts(head, oldest):
 			head.notBefore = later(head.notBefore, now.Add(stepPause))

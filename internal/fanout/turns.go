@@ -87,7 +87,7 @@ func (t *turns) noteSearches(w *workItem, result outbox.Result) {
 
 // searches returns how many lists a call for an entry probably searches for each timeline.
 func (t *turns) searches(w *workItem) float64 {
-	if w.Reposted == 0 {
+	if w.Reposted == 0 || w.isDeletion() {
 		return 0
 	}
 	t.mu.Lock()
