@@ -3,6 +3,7 @@ package live
 import (
 	"log/slog"
 	"net/netip"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,9 +84,9 @@ func TestCatchUpQueue_ANetworkRestsAndOthersGoOn(t *testing.T) {
 			return ratelimit.Client{Address: netip.AddrFrom4([4]byte{192, 0, n, 1})}
 		}
 		heavy, light := cost.NetworkOf(client(1)), cost.NetworkOf(client(2))
-		started := 0
+		var started atomic.Int32
 		var q catchUpQueue
-		q.open(func() { started++ }, 1)
+		q.open(func() { started.Add(1) }, 1)
 		add := func(n byte) {
 			f := &feed{}
 			f.subscribers.add(&subscription{client: client(n)}, Options{})
@@ -109,16 +110,16 @@ func TestCatchUpQueue_ANetworkRestsAndOthersGoOn(t *testing.T) {
 			t.Fatalf("%v has a turn while it rests", network)
 		}
 		add(2)
-		if started != 2 || next() != light {
+		if started.Load() != 2 || next() != light {
 			t.Fatal("another network waits for the rest")
 		}
 		q.done(light, 0)
-		if next() != (ratelimit.Key{}) || started != 2 {
+		if next() != (ratelimit.Key{}) || started.Load() != 2 {
 			t.Fatal("there is a further feed")
 		}
 		time.Sleep(rest)
 		synctest.Wait()
-		if started != 3 || next() != heavy {
+		if started.Load() != 3 || next() != heavy {
 			t.Error("the network has no turn after its rest")
 		}
 	})
