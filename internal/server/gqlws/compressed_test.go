@@ -47,6 +47,7 @@ func TestCompression_ChargesCompressedBytes(t *testing.T) {
 			}
 		}
 		frame := compressedFrame(0, text)
+		synctest.Wait() // for the charges of the messages before
 		before := h.Backend.Charged.Load()
 		send(frame)
 		c.Expect(`{"type":"pong"}`)
