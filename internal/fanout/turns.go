@@ -32,7 +32,7 @@ type turns struct {
 	running  int
 	waiting  []*turn
 	searched map[string]float64   // how many lists are searched for each timeline that receives a repost, on average, by the network that caused it
-	restEnds map[string]time.Time // when deletions have paused for all announcements, with those of a burst, by the network that caused them
+	restEnds map[string]time.Time // when deletions and reposts have paused for all that they owe, that of a burst included, by the network that caused them
 }
 
 func newTurns() *turns {

@@ -21,8 +21,8 @@ const (
 	piecesShare     = 2                     // beside operations, what is in flight takes at most one in so many parts of the time of an exchange
 	operationsFresh = 20 * time.Millisecond // for as long after the last exchange of an operation, the next one is near
 
-	timeOfPush      = 3 * time.Microsecond // what a push of a short pipeline takes, its way included
-	restAfterSearch = 100 * time.Microsecond
+	timeOfPush      = 3 * time.Microsecond   // what a push of a short pipeline takes, its way included
+	restAfterSearch = 100 * time.Microsecond // of the reposts of a network, for each list that was searched and each process that delivers
 
 	shortestRest = time.Millisecond
 	longestRest  = 50 * time.Millisecond // beside very many processes
