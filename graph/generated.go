@@ -1218,8 +1218,9 @@ type Mutation {
     input: DeleteListInput!
   ): DeleteListPayload
   """
-  Add a user to a list of the viewer, which can have 5000 members. The user's posts, including recent
-  ones, appear in the list's timeline. Repeating it has no effect and succeeds.
+  Add a user to a list of the viewer, which can have 5000 members. The same user can be on 20 lists of the
+  viewer. The user's posts, including recent ones, appear in the list's timeline. Repeating it has no effect
+  and succeeds.
   """
   addListMember(
     """The user and the list."""

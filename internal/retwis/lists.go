@@ -19,8 +19,9 @@ func ParseListID(s string) (ListID, error) {
 
 // Bounds of lists.
 const (
-	MaxLists       = 1000 // per owner
-	MaxListMembers = 5000
+	MaxLists           = 1000 // per owner
+	MaxListMembers     = 5000
+	MaxListsWithMember = 20 // of one owner: each post of the member is delivered to all of them, and its author pays
 )
 
 // List is a private list of users. Its timeline has the posts of its members.

@@ -79,7 +79,8 @@ func (s *Lists) DeleteList(ctx context.Context, owner retwis.UserID, id retwis.L
 	return listState(state)
 }
 
-// AddListMember adds a user to an owner's list and queues the back-fill of its timeline. A repeat has no effect.
+// AddListMember adds a user to an owner's list and queues the back-fill of its timeline. A repeat has no effect. It returns LIMIT_REACHED
+// if the list has [retwis.MaxListMembers] members, or if the user is on [retwis.MaxListsWithMember] lists of the owner.
 func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwis.ListID, author retwis.UserID) error {
 	p := s.db.OfBucket(id.Bucket())
 	if s.db.OfUser(owner) != p {
@@ -94,8 +95,12 @@ func (s *Lists) AddListMember(ctx context.Context, owner retwis.UserID, id retwi
 	}
 	reply, err := s.db.DoDurably(ctx, rdb.Call{
 		Script: script.AddMember,
-		Keys:   []string{p.List(id).Properties(), p.List(id).Members(), p.User(author).Listed(), p.Clock(), p.Outbox()},
-		Args:   []any{owner.String(), id.String(), author.String(), retwis.MaxListMembers, s.options.OutboxLimit, rdb.OriginOf(ctx)},
+		Keys: []string{
+			p.List(id).Properties(), p.List(id).Members(), p.User(author).Listed(), p.Clock(), p.Outbox(), p.User(owner).Lists(),
+		},
+		Args: []any{
+			owner.String(), id.String(), author.String(), retwis.MaxListMembers, s.options.OutboxLimit, rdb.OriginOf(ctx), retwis.MaxListsWithMember,
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("add %s to list %s: %w", author, id, err)
@@ -135,6 +140,8 @@ func listState(state string) error {
 		return retwis.ErrListNotOwned
 	case "limit":
 		return retwis.FieldError(retwis.CodeLimitReached, "userId", "the list has %d members, which is the maximum: remove one first", retwis.MaxListMembers)
+	case "listed":
+		return retwis.FieldError(retwis.CodeLimitReached, "userId", "the user is on %d of your lists, which is the maximum: remove the user from one first", retwis.MaxListsWithMember)
 	case "full":
 		return retwis.ErrOutboxFull
 	default:
