@@ -174,8 +174,15 @@ func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 	return w
 }
 
-// Behind reports whether so many entries wait that those who cause more have to slow down.
-func (w *Worker) Behind() bool { return w.waiting.entries.Load() > manyWaiting }
+// Behind returns the network that caused most entries, and a factor for the rests of that, if so many wait that those who cause more have to slow down. Else the
+// factor is 0. It grows with the entries of the network, until that causes no more of them than workers deliver.
+func (w *Worker) Behind() (network string, factor int) {
+	if w.waiting.entries.Load() <= manyWaiting {
+		return "", 0
+	}
+	network, entries := w.waiting.crowd()
+	return network, max(1, entries/manyWaiting)
+}
 
 // waiting counts what the worker has read and not finished.
 type waiting struct {
@@ -208,11 +215,17 @@ func (c *waiting) add(w *workItem, n int) {
 	}
 }
 
-// crowded reports whether one network caused most of many entries that wait.
-func (c *waiting) crowded() bool {
+// crowd returns the network that caused most entries, and how many.
+func (c *waiting) crowd() (network string, entries int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.of[c.most] > max(crowd, int(c.entries.Load())/2)
+	return c.most, c.of[c.most]
+}
+
+// crowded reports whether one network caused most of many entries that wait.
+func (c *waiting) crowded() bool {
+	_, entries := c.crowd()
+	return entries > max(crowd, int(c.entries.Load())/2)
 }
 
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that
