@@ -26,7 +26,7 @@ type activity struct {
 
 	joined chan netip.Prefix // those that became active while one other was
 
-	behind map[string]int // factor of the rests of networks that caused most of what waits in workers, by [Origin]; empty if no worker is behind
+	behind bool // workers are behind
 
 	worked    map[ratelimit.Key]time.Duration // by the networks that were active since [Shares.Active]
 	elsewhere map[ratelimit.Key]int           // number of other processes in which networks are active
@@ -61,19 +61,14 @@ func (a *activity) noteLocked(network ratelimit.Key) {
 	a.lastAt = time.Now()
 }
 
-// charge counts work of a network. It returns how often the network owes a rest for it: once for each process in which it is active, with this one, and
-// more often if it has workers far behind.
-func (a *activity) charge(network ratelimit.Key, work time.Duration) (times int) {
+// charge counts work of a network. It returns in how many processes the network is active, with this one.
+func (a *activity) charge(network ratelimit.Key, work time.Duration) (processes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if before, active := a.worked[network]; active {
 		a.worked[network] = before + work
 	}
-	times = 1 + a.elsewhere[network]
-	if len(a.behind) > 0 {
-		times *= max(1, a.behind[Origin(network.Network)])
-	}
-	return times
+	return 1 + a.elsewhere[network]
 }
 
 // beside reports whether networks other than a given one are active, or will find workers behind when they are.
@@ -84,7 +79,7 @@ func (a *activity) beside(network ratelimit.Key, now time.Time) bool {
 	if network == a.last {
 		at = a.otherAt
 	}
-	return len(a.behind) > 0 || now.Sub(at) <= besideOthers
+	return a.behind || now.Sub(at) <= besideOthers
 }
 
 // processesBeside returns in how many processes a network is active, if others are: else 1.
@@ -125,12 +120,11 @@ func (s *Shares) Active(n int) []netip.Prefix {
 	return networks
 }
 
-// SetBehind sets which networks caused most of what waits in workers that are behind, by [Origin], and the factor of their rests. Any network then rests
-// although no other one is active: otherwise it could cause work for many minutes.
-func (s *Shares) SetBehind(factors map[string]int) {
+// SetBehind sets whether workers are behind. Then a network rests although no other one is active: otherwise it could cause work for many minutes.
+func (s *Shares) SetBehind(behind bool) {
 	s.active.mu.Lock()
 	defer s.active.mu.Unlock()
-	s.active.behind = factors
+	s.active.behind = behind
 }
 
 // SetElsewhere sets in how many other processes on the same Redis each network has operations or events.

@@ -53,8 +53,7 @@ func (s *Shares) begin(ctx context.Context, client ratelimit.Client) (end func(w
 	}, nil
 }
 
-// owe notes work for a client that is done without turns, in Redis or in workers. All processes in which the network is active have those in common, and
-// workers that are far behind need more time.
+// owe notes work for a client that is done without turns, in Redis or in workers. All processes in which the network is active have those in common.
 func (s *Shares) owe(client ratelimit.Client, work time.Duration) {
 	s.oweOfNetwork(client, work)
 	if user, network := userAndNetwork(client); user != network {
@@ -65,19 +64,19 @@ func (s *Shares) owe(client ratelimit.Client, work time.Duration) {
 // oweOfNetwork does the same for the network of a client alone. The user does not rest.
 func (s *Shares) oweOfNetwork(client ratelimit.Client, work time.Duration) {
 	user, network := userAndNetwork(client)
-	times := s.charge(user, network, work)
-	s.turns.owe(network, time.Duration(times)*work)
+	processes := s.charge(user, network, work)
+	s.turns.owe(network, time.Duration(processes)*work)
 }
 
-// restAfterCatchUp returns for how long a network has to rest after some work of a timeline that caught up. It counts as often as other work in Redis: see
-// [Shares.owe].
+// restAfterCatchUp returns for how long a network has to rest after some work of a timeline that caught up. Like other work in Redis, it counts for each
+// process in which the network is active.
 func (s *Shares) restAfterCatchUp(network ratelimit.Key, work time.Duration) time.Duration {
 	return s.catchUp.restAfter(network, network, time.Duration(s.active.charge(network, work))*work)
 }
 
-// charge counts work of a user, for the order of the users of its network and for what other processes have to know. It returns how often the network owes
-// a rest for it if it was done in Redis or in workers.
-func (s *Shares) charge(user, network ratelimit.Key, work time.Duration) (times int) {
+// charge counts work of a user, for the order of the users of its network and for what other processes have to know. It returns in how many processes
+// the network is active.
+func (s *Shares) charge(user, network ratelimit.Key, work time.Duration) (processes int) {
 	s.turns.Charge(network, user, int(work), int(longestLead))
 	return s.active.charge(network, work)
 }

@@ -174,15 +174,8 @@ func New(outbox Outbox, tasks Tasks, options Options) *Worker {
 	return w
 }
 
-// Behind returns the network that caused most entries, and a factor for the rests of that, if so many wait that those who cause more have to slow down. Else the
-// factor is 0. It grows with the entries of the network, until that causes no more of them than workers deliver.
-func (w *Worker) Behind() (network string, factor int) {
-	if w.waiting.entries.Load() <= manyWaiting {
-		return "", 0
-	}
-	network, entries := w.waiting.crowd()
-	return network, max(1, entries/manyWaiting)
-}
+// Behind reports whether so many entries wait that those who cause more have to slow down.
+func (w *Worker) Behind() bool { return w.waiting.entries.Load() > manyWaiting }
 
 // waiting counts what the worker has read and not finished.
 type waiting struct {
@@ -215,17 +208,11 @@ func (c *waiting) add(w *workItem, n int) {
 	}
 }
 
-// crowd returns the network that caused most entries, and how many.
-func (c *waiting) crowd() (network string, entries int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.most, c.of[c.most]
-}
-
 // crowded reports whether one network caused most of many entries that wait.
 func (c *waiting) crowded() bool {
-	_, entries := c.crowd()
-	return entries > max(crowd, int(c.entries.Load())/2)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of[c.most] > max(crowd, int(c.entries.Load())/2)
 }
 
 // Run serves outboxes until ctx is done, then releases its leases. The next worker that

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,7 +27,7 @@ const (
 	runs     = "runs"     // the process is there: others wait less long for what it tells
 	serves   = "serves"   // the process has operations
 	delivers = "delivers" // it delivers much
-	behind   = "behind "  // its worker is behind: the rest is a factor, a space, and the network that caused most
+	behind   = "behind"   // its worker is behind
 	network  = "network " // the rest is a network that has operations
 )
 
@@ -52,16 +51,14 @@ type ClientNetworks interface {
 	Active(n int) []netip.Prefix
 	// SetElsewhere sets in how many other processes each network has operations or events.
 	SetElsewhere(processes map[netip.Prefix]int)
-	// SetBehind sets which networks caused most of what waits in workers that are behind, by [cost.Origin], and the factor of their rests. It is empty if
-	// no worker is behind.
-	SetBehind(factors map[string]int)
+	// SetBehind sets whether workers are behind.
+	SetBehind(behind bool)
 }
 
 // JoinProcesses tells the other processes on this Redis what this one does, two to ten times a second until ctx is done, and learns the same of
 // them. A network that joins a single other one is announced at once. While it does not know, a process behaves as if it were alone. A process without
-// clients has no networks, which is nil. workerBehind returns the network that caused most of what waits in the worker of the process, and the factor of its
-// rests: 0 if the worker is not behind. It is nil without a worker.
-func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks, workerBehind func() (network string, factor int)) error {
+// clients has no networks, which is nil. workerBehind reports whether the worker of the process is behind; it is nil without one.
+func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks, workerBehind func() bool) error {
 	if networks != nil {
 		var announcing sync.WaitGroup
 		defer announcing.Wait()
@@ -82,17 +79,13 @@ func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks, worker
 		if delivering > tellMuch {
 			states = append(states, delivers)
 		}
-		factors := map[string]int{} // of networks
-		if workerBehind != nil {
-			if network, factor := workerBehind(); factor > 0 {
-				states = append(states, fmt.Sprintf("%s%d %s", behind, factor, network))
-				factors[network] = factor
-			}
+		isBehind := workerBehind != nil && workerBehind()
+		if isBehind {
+			states = append(states, behind)
 		}
 		told := db.exchangeStates(ctx, name, states, networks)
 		if networks != nil {
-			addFactors(factors, told)
-			networks.SetBehind(factors)
+			networks.SetBehind(isBehind || slices.Contains(told, behind))
 		}
 		wait = tellLatest
 		if len(told) > 0 {
@@ -100,18 +93,6 @@ func (db *DB) JoinProcesses(ctx context.Context, networks ClientNetworks, worker
 		}
 	}
 	return nil
-}
-
-// addFactors adds the factors that the workers of other processes tell. A network has the largest of its factors.
-func addFactors(factors map[string]int, told []string) {
-	for _, what := range told {
-		if of, isBehind := strings.CutPrefix(what, behind); isBehind {
-			number, network, _ := strings.Cut(of, " ")
-			if factor, err := strconv.Atoi(number); err == nil {
-				factors[network] = max(factors[network], factor)
-			}
-		}
-	}
 }
 
 // announceNetworks tells the other processes of networks until ctx is done.

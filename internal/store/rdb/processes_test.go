@@ -22,7 +22,7 @@ type fakeNetworks struct {
 
 	mu        sync.Mutex
 	elsewhere map[netip.Prefix]int
-	behind    map[string]int
+	behind    bool
 	noted     []netip.Prefix
 }
 
@@ -48,13 +48,13 @@ func (f *fakeNetworks) SetElsewhere(processes map[netip.Prefix]int) {
 	f.elsewhere = processes
 }
 
-func (f *fakeNetworks) SetBehind(factors map[string]int) {
+func (f *fakeNetworks) SetBehind(behind bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.behind = factors
+	f.behind = behind
 }
 
-func (f *fakeNetworks) factors() map[string]int {
+func (f *fakeNetworks) isBehind() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.behind
@@ -77,11 +77,8 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api, other := &fakeNetworks{active: []netip.Prefix{a, b}, joined: make(chan netip.Prefix, 1)}, &fakeNetworks{active: []netip.Prefix{b}}
-			var first, second atomic.Int64 // factors of the two workers
-			behind := func(network string, factor *atomic.Int64) func() (string, int) {
-				return func() (string, int) { return network, int(factor.Load()) }
-			}
-			processes := []*DB{join(t, url, api, nil), join(t, url, other, nil), join(t, url, nil, behind("a1", &first)), join(t, url, nil, behind("", &second))}
+			var isBehind atomic.Bool
+			processes := []*DB{join(t, url, api, nil), join(t, url, other, nil), join(t, url, nil, isBehind.Load), join(t, url, nil, nil)}
 			serving, workers := processes[0], processes[2:]
 			works := func(api, worker bool) {
 				if api {
@@ -119,15 +116,11 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 					t.Errorf("process %d does not know that several networks have operations", i)
 				}
 			}
-			for _, step := range []struct {
-				first, second int64
-				want          map[string]int
-			}{{3, 0, map[string]int{"a1": 3}}, {4, 1, map[string]int{"a1": 4, "": 1}}, {0, 0, nil}} {
-				first.Store(step.first)
-				second.Store(step.second)
-				for deadline := time.Now().Add(time.Minute); !maps.Equal(api.factors(), step.want) || !maps.Equal(other.factors(), step.want); time.Sleep(tellLatest / 10) {
+			for _, want := range []bool{true, false} {
+				isBehind.Store(want)
+				for deadline := time.Now().Add(time.Minute); api.isBehind() != want || other.isBehind() != want; time.Sleep(tellLatest / 10) {
 					if time.Now().After(deadline) {
-						t.Fatalf("processes know that workers are behind with %v and %v, want %v", api.factors(), other.factors(), step.want)
+						t.Fatalf("while a worker is behind: %t, other processes know otherwise", want)
 					}
 				}
 			}
@@ -156,7 +149,7 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 }
 
 // join returns a database of a process that others know.
-func join(t *testing.T, url string, networks ClientNetworks, behind func() (network string, factor int)) *DB {
+func join(t *testing.T, url string, networks ClientNetworks, behind func() bool) *DB {
 	t.Helper()
 	db, err := Open(t.Context(), Options{URL: url, Timeout: 5 * time.Second, PoolSize: 10})
 	if err != nil {
