@@ -84,8 +84,8 @@ const (
 
 // Prices of the delivery of a post or a repost. Its followers are free: see [OweFollowers].
 const (
-	listsPerPoint = 3 // each takes 3.5 to 10 microseconds
-	perPartition  = 5 // a delivery that is alone in its round takes 125 microseconds
+	listsPerPoint = 3      // each takes 3.5 to 10 microseconds
+	perPartition  = 5      // a delivery that is alone in its round takes 125 microseconds
 	maxOfDelivery = 40_000 // a third of the usual budget: reached on 120 000 lists, of 6000 owners or more
 )
 
