@@ -72,7 +72,7 @@ func TestIntrospection_IsChargedByItsObjects(t *testing.T) {
 // budget charges a client against a budget.
 type budget struct {
 	unlimited
-	left int
+	left, half int
 }
 
 func (b *budget) Check(ratelimit.Client) error {
@@ -86,6 +86,13 @@ func (b *budget) Affords(ratelimit.Client) bool { return b.left > 0 }
 
 func (b *budget) CheckDebt(ratelimit.Client) error {
 	if b.left < 0 {
+		return ratelimit.Exceeded(ratelimit.Reads, 7*time.Second)
+	}
+	return nil
+}
+
+func (b *budget) CheckHalf(ratelimit.Client) error {
+	if b.left < b.half {
 		return ratelimit.Exceeded(ratelimit.Reads, 7*time.Second)
 	}
 	return nil

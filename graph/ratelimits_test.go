@@ -16,6 +16,7 @@ type unlimited struct{}
 func (unlimited) Check(ratelimit.Client) error         { return nil }
 func (unlimited) Affords(ratelimit.Client) bool        { return true }
 func (unlimited) CheckDebt(ratelimit.Client) error     { return nil }
+func (unlimited) CheckHalf(ratelimit.Client) error     { return nil }
 func (unlimited) Delay(ratelimit.Client) time.Duration { return 0 }
 func (unlimited) Take(context.Context, ratelimit.Client, ratelimit.Cost) (ratelimit.Budget, error) {
 	return ratelimit.Budget{}, nil

@@ -128,16 +128,44 @@ func (a *attached) Attach(_ context.Context, who retwis.Subscriber, _ retwis.Tim
 	return nil
 }
 
-// What a subscription makes the hub read is charged to its client.
+// What a subscription makes the hub read is charged to its client. Attack: users who mention somebody hundreds of times a second used up the budget of a
+// reader of these mentions, whose pages were refused.
 func TestSubscribe_ChargesWhatTheHubReads(t *testing.T) {
 	t.Parallel()
+	const budgetOfClient, half = 1000, 500
 	a := newAPI(Options{})
 	resolver := a.resolver()
-	limited, live := &budget{left: 1000}, &attached{}
+	limited, live := &budget{left: budgetOfClient, half: half}, &attached{}
 	resolver.Limits, resolver.Live = limited, live
 	a.serve(resolver, Options{})
-	query := `subscription { timelineEvents(timelineId: "` + globalTimelineID(retwis.Public()) + `") { __typename } }`
-	ctx := graphql.StartOperationTrace(t.Context())
+	reader := a.addUser("alice")
+	for timeline, open := range map[retwis.TimelineID]bool{
+		retwis.Public(): true, retwis.Mentions(reader.ID): true, retwis.Home(reader.ID): false, retwis.Profile(reader.ID): false,
+	} {
+		limited.left = budgetOfClient
+		subscribeAs(t, a, reader, timeline)
+		before := limited.left
+		if err := live.who.Charge(30); err != nil || before-limited.left != 30 {
+			t.Errorf("%v: charged %d points, want 30: %v", timeline, before-limited.left, err)
+		}
+		limited.left = half + 30
+		if err := live.who.Charge(30); err != nil {
+			t.Errorf("%v: half of the budget is left: %v", timeline, err)
+		}
+		if err := live.who.Charge(1); (err != nil) != open {
+			t.Errorf("%v: less than half of the budget is left: %v", timeline, err)
+		}
+		if err := live.who.Charge(budgetOfClient); err == nil {
+			t.Errorf("%v: charged beyond the budget without an error", timeline)
+		}
+	}
+}
+
+// subscribeAs starts a subscription of a user to a timeline.
+func subscribeAs(t *testing.T, a *api, user *retwis.User, timeline retwis.TimelineID) {
+	t.Helper()
+	query := `subscription { timelineEvents(timelineId: "` + globalTimelineID(timeline) + `") { __typename } }`
+	ctx := graphql.StartOperationTrace(as(t, user))
 	op, errs := a.executor.CreateOperationContext(ctx, &graphql.RawParams{Query: query})
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -148,12 +176,5 @@ func TestSubscribe_ChargesWhatTheHubReads(t *testing.T) {
 	}
 	if err := source(ctx, "", nil); err != nil {
 		t.Fatal(err)
-	}
-	before := limited.left
-	if err := live.who.Charge(30); err != nil || before-limited.left != 30 {
-		t.Errorf("charged %d points, want 30: %v", before-limited.left, err)
-	}
-	if err := live.who.Charge(1000); err == nil {
-		t.Error("charged beyond the budget without an error")
 	}
 }

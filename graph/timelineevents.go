@@ -41,7 +41,13 @@ func (r *Resolver) timelineEvents(ctx context.Context, args map[string]any) (ret
 	client := limits.ClientOf(ctx)
 	subscriber := retwis.Subscriber{
 		User: who.User, FilterEpoch: who.FilterEpoch, Counts: selectsCountEvents(ctx),
-		Charge: func(points int) error { return r.Limits.Charge(client, points, points) },
+		Charge: func(points int) error {
+			err := r.Limits.Charge(client, points, points)
+			if err == nil && timeline.OpenToAll() {
+				err = r.Limits.CheckHalf(client) // strangers post as much as they like: the reader can use the rest otherwise
+			}
+			return err
+		},
 	}
 	return r.filtered(func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
 		return r.Live.Attach(ctx, subscriber, timeline, cmp.Or(after, from), sink)

@@ -19,6 +19,8 @@ type Limiter interface {
 	Affords(client ratelimit.Client) bool
 	// CheckDebt refuses a client whose operations have used more than its budget.
 	CheckDebt(client ratelimit.Client) error
+	// CheckHalf refuses a client that has less than half of its budget left.
+	CheckHalf(client ratelimit.Client) error
 	// Delay returns how long a client without budget waits for its next refusal.
 	Delay(client ratelimit.Client) time.Duration
 	// Take counts an operation before it runs, or refuses it as a whole. In both cases it returns how much the client may

@@ -197,6 +197,7 @@ type limiter struct {
 func (l *limiter) Check(ratelimit.Client) error     { return nil }
 func (l *limiter) Affords(ratelimit.Client) bool    { return true }
 func (l *limiter) CheckDebt(ratelimit.Client) error { return nil }
+func (l *limiter) CheckHalf(ratelimit.Client) error { return nil }
 
 func (l *limiter) Delay(ratelimit.Client) time.Duration { return 250 * time.Millisecond }
 

@@ -113,6 +113,29 @@ func TestCheck_EndsASubscriptionThatCannotOweMore(t *testing.T) {
 	})
 }
 
+// Attack: a subscription that had ended without budget resumed, and its replay used up what was left for other operations: each event is charged when it is
+// rendered, so a replay of a thousand was not stopped before.
+func TestReplay_EndsWithoutBudget(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
+		var want []string
+		for range 3 * postBatch {
+			want = append(want, "+"+db.push(alice).String())
+		}
+		noBudget, checks := errors.New("no budget"), 0
+		r := subscribeAs(t, h, retwis.Subscriber{User: 7, Charge: func(int) error {
+			if checks++; checks > 2 {
+				return noBudget
+			}
+			return nil
+		}}, alice, from)
+		r.want(append(want[:2*postBatch], "closed")...)
+		if err := r.Err(); !errors.Is(err, noBudget) {
+			t.Errorf("the subscription ended with %v", err)
+		}
+	})
+}
+
 // Attack: 10 000 subscriptions of a client, or subscriptions whose filters nothing passes, made each post of anybody cost 20 to 40
 // milliseconds that nobody paid.
 //

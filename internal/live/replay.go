@@ -74,6 +74,9 @@ func (r *replay) send(s *subscription) {
 		if s.waitForRoom() {
 			batch = slowBatch
 		}
+		if s.checkBudget(); s.ctx.Err() != nil {
+			return
+		}
 		n, posts := 0, s.hub.loadPostsRetrying(s.ctx, rest[:min(batch, len(rest))])
 		for ; n < len(posts) && (s.sink.Room() == nil || n == 0 && batch == slowBatch); n++ {
 			if at = at.Next(rest[n].Element); posts[n] == nil {

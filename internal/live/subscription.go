@@ -115,6 +115,16 @@ func (s *subscription) payLocked(events int) {
 	}
 }
 
+// checkBudget ends the subscription if its client cannot pay for further events of a replay. Those that wait to be rendered are not charged yet.
+func (s *subscription) checkBudget() {
+	if s.charge == nil {
+		return
+	}
+	if err := s.charge(0); err != nil {
+		s.end(err)
+	}
+}
+
 func (s *subscription) handOverLocked(e retwis.Event) {
 	if !s.sink.Take(e) {
 		s.disconnectSlowLocked()

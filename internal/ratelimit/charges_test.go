@@ -102,6 +102,29 @@ func TestAffords_NeedsMoreThanWhatBecomesAvailableInAMoment(t *testing.T) {
 	})
 }
 
+func TestCheckHalf_RefusesAClientThatHasUsedMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(&memoryStore{full: map[Key]time.Time{}}, Policies{Reads: Rate{Limit: 1000, Period: time.Minute}}, slog.New(slog.DiscardHandler))
+		alice := Client{User: 1}
+		p.Spend(alice, 500)
+		if err := p.CheckHalf(alice); err != nil {
+			t.Errorf("with half of the budget: %v", err)
+		}
+		p.Spend(alice, 100)
+		var refused *retwis.Error
+		if err := p.CheckHalf(alice); !errors.As(err, &refused) || refused.Code != retwis.CodeRateLimited || refused.RetryAfterSeconds != 6 {
+			t.Errorf("with two fifths of the budget: %v", err)
+		}
+		if err := p.Check(alice); err != nil {
+			t.Errorf("an operation is refused: %v", err)
+		}
+		if err := New(nil, Policies{}, slog.New(slog.DiscardHandler)).CheckHalf(alice); err != nil {
+			t.Errorf("without a limit: %v", err)
+		}
+	})
+}
+
 // Attack: 10 000 subscriptions owed more for their regular checks than the budget, and the rest was free.
 func TestCharge_TellsWhenTheDebtIsAtItsBound(t *testing.T) {
 	t.Parallel()

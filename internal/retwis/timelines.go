@@ -77,6 +77,11 @@ func (t TimelineID) User() UserID {
 // from the profiles of the authors. This holds for home timelines and lists.
 func (t TimelineID) FannedOut() bool { return t.Kind == HomeTimeline || t.Kind == ListTimeline }
 
+// OpenToAll reports whether any user can post to the timeline, and its readers cannot choose who does.
+func (t TimelineID) OpenToAll() bool {
+	return t.Kind == PublicTimeline || t.Kind == MentionsTimeline || t.Kind == TagTimeline
+}
+
 // Public returns the id of the public timeline.
 func Public() TimelineID { return TimelineID{Kind: PublicTimeline} }
 
