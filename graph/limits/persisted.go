@@ -85,6 +85,10 @@ func (s sharedStore) StoreDocument(ctx context.Context, holder ratelimit.Key, ha
 	return s.DocumentStore.StoreDocument(s.shares.Paid(ctx, ClientOf(ctx)), holder, hash, text) //nolint:wrapcheck // of the store
 }
 
+// documentHolder returns the network of a client, for which the documents that it stores count: four users of one address could otherwise fill the store, so
+// that all other clients have to send theirs again.
+func documentHolder(ctx context.Context) ratelimit.Key { return ClientOf(ctx).NetworkKey() }
+
 // Find finds the document of a request, unless the request contains it, and returns what that cost. It refuses documents
 // that are not trusted, if only trusted ones may run.
 func (p *Persisted) Find(ctx context.Context, params *graphql.RawParams) (points int, refused *gqlerror.Error) {
@@ -147,7 +151,7 @@ func (p *Persisted) lookUp(ctx context.Context, hash string) (string, bool) {
 	if p.store == nil {
 		return "", false
 	}
-	holder := ClientOf(ctx).Key()
+	holder := documentHolder(ctx)
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	text, err := p.store.Document(ctx, hash)
@@ -174,7 +178,7 @@ func (p *Persisted) renew(ctx context.Context, hash string, document *persistedD
 	defer cancel()
 	_, err := p.store.Document(ctx, hash)
 	if errors.Is(err, retwis.ErrNotFound) {
-		err = p.store.StoreDocument(ctx, ClientOf(ctx).Key(), hash, document.text)
+		err = p.store.StoreDocument(ctx, documentHolder(ctx), hash, document.text)
 	}
 	if err != nil {
 		p.warn(ctx, "persisted documents: renewal failed", err)
@@ -188,7 +192,7 @@ func (p *Persisted) Keep(ctx context.Context, params *graphql.RawParams, text st
 	if !ok || err != nil || p.trusted.only || len(text) > maxPersistedBytes {
 		return
 	}
-	holder := ClientOf(ctx).Key()
+	holder := documentHolder(ctx)
 	document := p.cache.find(hash)
 	if document == nil {
 		if take(persistedCost(text)) != nil {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"retwis/graph"
 	"retwis/graph/limits"
+	"retwis/internal/auth"
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
 	"retwis/internal/redistest"
@@ -28,6 +31,7 @@ type documentStore struct {
 	texts         map[string]string
 	reads, writes int
 	unshared      int // reads and writes that no network pays for
+	holders       map[ratelimit.Key]int
 	broken        error
 }
 
@@ -49,10 +53,13 @@ func (a *documentStore) Document(ctx context.Context, hash string) (string, erro
 	return text, a.broken
 }
 
-func (a *documentStore) StoreDocument(ctx context.Context, _ ratelimit.Key, hash, text string) error {
+func (a *documentStore) StoreDocument(ctx context.Context, holder ratelimit.Key, hash, text string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writes++
+	if a.holders != nil {
+		a.holders[holder]++
+	}
 	a.note(ctx)
 	if a.broken == nil {
 		a.texts[hash] = text
@@ -122,6 +129,25 @@ func TestPersisted_TheStoreIsUsedWithinShares(t *testing.T) {
 	wantData(t, other.ask(t, "", byHash(kindQuery)), kindData)
 	if documents.reads != 2 || documents.writes != 1 || documents.unshared != 0 {
 		t.Errorf("%d reads and %d writes, want 2 and 1; %d are outside of the shares", documents.reads, documents.writes, documents.unshared)
+	}
+}
+
+// Attack: each user of an address filled a quarter of the store, so four of them deleted the documents of all others.
+func TestPersisted_DocumentsCountForTheNetwork(t *testing.T) {
+	t.Parallel()
+	documents := &documentStore{texts: map[string]string{}, holders: map[ratelimit.Key]int{}}
+	a := newAPI(graph.Options{Documents: documents})
+	for i, address := range []string{"192.0.2.1", "192.0.2.1", "192.0.2.2"} {
+		query := kindQuery + strings.Repeat(" ", i)
+		ctx := auth.WithRequest(auth.WithIdentity(t.Context(), auth.Identity{User: retwis.UserID(i + 1)}), auth.Request{Address: netip.MustParseAddr(address)})
+		wantData(t, a.send(ctx, &graphql.RawParams{Query: query, Extensions: decode(t, byHash(query))}), kindData)
+	}
+	want := map[ratelimit.Key]int{}
+	for address, n := range map[string]int{"192.0.2.1": 2, "192.0.2.2": 1} {
+		want[ratelimit.Client{Address: netip.MustParseAddr(address)}.NetworkKey()] = n
+	}
+	if !maps.Equal(documents.holders, want) {
+		t.Errorf("the documents count for %v, want %v", documents.holders, want)
 	}
 }
 

@@ -33,8 +33,8 @@ func (s *Documents) Document(ctx context.Context, hash string) (string, error) {
 }
 
 // StoreDocument stores a document until [Options.DocumentTTL] after its last use. If there are too many documents, it
-// deletes the least recently used ones; if the holder of a budget has stored more than a quarter of them, it deletes the
-// ones that this holder stored first.
+// deletes the least recently used ones; if its holder has stored more than a quarter of them, it deletes those
+// that this one stored first.
 func (s *Documents) StoreDocument(ctx context.Context, holder ratelimit.Key, hash, text string) error {
 	p := s.partitionOf(hash)
 	most := max(1, s.options.Documents/len(s.db.Partitions()))

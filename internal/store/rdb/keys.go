@@ -104,7 +104,7 @@ func (p Partition) Document(hash string) string { return p.Prefix(DocumentKeys) 
 // Documents is a sorted set, capped: the hashes of documents, by last use.
 func (p Partition) Documents() string { return p.Tag + ":documents" }
 
-// DocumentsOf is a sorted set, capped: the hashes of documents that a holder of a budget has stored, by the time. It expires
+// DocumentsOf is a sorted set, capped: the hashes of documents that the clients of a network have stored, by the time. It expires
 // with them.
 func (p Partition) DocumentsOf(holder ratelimit.Key) string {
 	return p.Documents() + ofHolder(holder)
