@@ -21,7 +21,7 @@ import (
 type operatorSettings struct {
 	MetricsListen      string        `env:"RETWIS_METRICS_LISTEN" placeholder:"ADDR" help:"Address for /metrics, /healthz and a /readyz with reasons; by default they are not served. Do not expose it to the public."`
 	ReadyMinPartitions int           `name:"ready-min-partitions" env:"RETWIS_READY_MIN_PARTITIONS" default:"50" placeholder:"PERCENT" help:"Share of the partitions, 1 to 100 percent, that must accept writes and deliver live messages; /readyz fails below it."`
-	ReadyMaxLag        time.Duration `env:"RETWIS_READY_MAX_LAG" default:"5m" placeholder:"TIME" help:"Age of the oldest outbox entry above which /readyz fails; 0s disables this check."`
+	ReadyMaxLag        time.Duration `env:"RETWIS_READY_MAX_LAG" default:"5m" placeholder:"TIME" help:"Age of the oldest outbox entry above which /readyz reports that fan-out lags; 0s disables this check."`
 }
 
 func (s operatorSettings) check() error {
@@ -92,7 +92,8 @@ func (o *operators) close() {
 func (s operatorSettings) checks(db *store.Store) []server.Check {
 	all := []server.Check{{Name: "redis", Run: func(context.Context) error { return db.Health.CheckWritable(s.ReadyMinPartitions) }}}
 	if s.ReadyMaxLag > 0 {
-		all = append(all, server.Check{Name: "outbox", Run: func(ctx context.Context) error {
+		// All processes see the same lag, and one client may cause it: if they became unready, nobody could read.
+		all = append(all, server.Check{Name: "outbox", Advisory: true, Run: func(ctx context.Context) error {
 			return db.Outbox.CheckBacklog(ctx, s.ReadyMaxLag)
 		}})
 	}

@@ -77,7 +77,9 @@ func (l *Limiter) Check(client Client) error { return l.check(client, 1) }
 func (l *Limiter) CheckDebt(client Client) error { return l.check(client, 0) }
 
 // CheckHalf refuses a client that has less than half of its budget left. Its error is RATE_LIMITED.
-func (l *Limiter) CheckHalf(client Client) error { return l.check(client, max(l.policies.Reads.Limit/2, 1)) }
+func (l *Limiter) CheckHalf(client Client) error {
+	return l.check(client, max(l.policies.Reads.Limit/2, 1))
+}
 
 // Affords reports whether a client has more than a hundredth of its budget of reads. One that always uses up what becomes available has some
 // points in each moment.

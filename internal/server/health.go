@@ -17,8 +17,9 @@ func ServeAlive(w http.ResponseWriter, _ *http.Request) {
 
 // Check is a readiness check. Run has to return when its context ends.
 type Check struct {
-	Name string
-	Run  func(context.Context) error
+	Name     string
+	Run      func(context.Context) error
+	Advisory bool // whether the process is ready although the check fails
 }
 
 // Health reports whether a process is ready for work.
@@ -80,8 +81,8 @@ func (h Health) check(ctx context.Context) readiness {
 			}
 			state.Checks[c.Name] = "failing"
 			state.Reasons[c.Name] = err.Error()
-			state.Ready = false
-			h.Log.WarnContext(ctx, "server: not ready", "check", c.Name, "err", err)
+			state.Ready = state.Ready && c.Advisory
+			h.Log.WarnContext(ctx, "server: readiness check failed", "check", c.Name, "advisory", c.Advisory, "err", err)
 		})
 	}
 	wg.Wait()

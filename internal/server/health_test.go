@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -21,16 +22,22 @@ type readiness struct {
 
 func TestReadyz_ReportsChecks(t *testing.T) {
 	t.Parallel()
-	var broken bool
+	var broken, lags bool
 	servertest.InBubble(t, func(o *server.Options) {
 		o.Checks = []server.Check{
-			{"redis", func(context.Context) error { return nil }},
-			{"live", func(ctx context.Context) error {
+			{Name: "redis", Run: func(context.Context) error { return nil }},
+			{Name: "live", Run: func(ctx context.Context) error {
 				if !broken {
 					return nil
 				}
 				<-ctx.Done()
 				return ctx.Err()
+			}},
+			{Name: "outbox", Advisory: true, Run: func(context.Context) error {
+				if lags {
+					return errors.New("it lags")
+				}
+				return nil
 			}},
 		}
 	}, func(h *servertest.Harness) {
@@ -51,10 +58,12 @@ func TestReadyz_ReportsChecks(t *testing.T) {
 				}
 			}
 		}
-		expect(200, readiness{Ready: true, Checks: map[string]string{"redis": "ok", "live": "ok"}})
+		expect(200, readiness{Ready: true, Checks: map[string]string{"redis": "ok", "live": "ok", "outbox": "ok"}})
+		lags = true
+		expect(200, readiness{Ready: true, Checks: map[string]string{"redis": "ok", "live": "ok", "outbox": "failing"}})
 		broken = true
 		start := time.Now()
-		expect(503, readiness{Checks: map[string]string{"redis": "ok", "live": "failing"}})
+		expect(503, readiness{Checks: map[string]string{"redis": "ok", "live": "failing", "outbox": "failing"}})
 		if waited := time.Since(start); waited != 2*time.Second {
 			h.Errorf("waited %v for a hanging check", waited)
 		}
