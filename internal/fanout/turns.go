@@ -97,7 +97,7 @@ func (t *turns) searches(w *workItem) float64 {
 
 // rest makes deletions and reposts that a network caused pause. Deletions were announced to watched timelines: all outboxes together announce 20 000 a
 // second. An account may have a thousand posts on thousands of watched timelines, and each announcement causes an event. Readers do not depend on it:
-// the post cannot be read. For reposts, lists were searched: see [Outbox.RestAfterSearches].
+// the post cannot be read. For reposts, lists were searched: see [Load.RestAfterSearches].
 func (t *turns) rest(network string, pause time.Duration) {
 	if pause == 0 {
 		return

@@ -55,33 +55,36 @@ import (
 	"retwis/internal/retwis"
 )
 
-// Outbox is the store interface for outboxes, leases and deliveries.
+// Outbox is the store interface for the entries of outboxes and for their deliveries.
 type Outbox interface {
-	Partitions() int
-	// Masters returns the number of masters that hold partitions.
-	Masters(context.Context) (int, error)
-	PublicPartition() int
-	PartitionOf(retwis.TimelineID) int
-	PartitionOfUser(retwis.UserID) int
-	PartitionOfPost(retwis.PostID) int
-	// Exists reports whether a post exists and was not deleted.
-	Exists(ctx context.Context, post retwis.PostID) (bool, error)
+	Leases
+	Load
+	Targets
 
+	ResumeOutbox(ctx context.Context, outboxID int) error
+	ReadOutbox(ctx context.Context, outboxID int, after string, count int, block time.Duration) ([]outbox.Entry, error)
+	VerifyEntries(ctx context.Context, outboxID int, upTo string) error
+	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
+	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
+	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)
+	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int, entries int) error
+	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
+	AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error
+}
+
+// Leases distribute the outboxes among workers.
+type Leases interface {
 	RegisterWorker(ctx context.Context, worker string, ttl time.Duration) (int, error)
 	UnregisterWorker(ctx context.Context, worker string) error
 	FreeLeases(ctx context.Context, outboxIDs []int) ([]int, error)
 	AcquireLeases(ctx context.Context, outboxIDs []int, worker string, ttl time.Duration) []outbox.Lease
 	ReleaseLease(ctx context.Context, outboxID int, worker string) error
+}
 
-	ResumeOutbox(ctx context.Context, outboxID int) error
-	ReadOutbox(ctx context.Context, outboxID int, after string, count int, block time.Duration) ([]outbox.Entry, error)
-	VerifyEntries(ctx context.Context, outboxID int, upTo string) error
-	AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
-	// LikePartitions returns for each post the partitions that may hold likers of it.
-	LikePartitions(ctx context.Context, posts []retwis.PostID) ([][]int, error)
-	// Reposters returns for each post the users who have reposted it, the newest reposts.
-	Reposters(ctx context.Context, posts []retwis.PostID) ([]outbox.Reposters, error)
-	Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result
+// Load bounds what a worker asks of the database at once.
+type Load interface {
+	// Masters returns the number of masters that hold partitions.
+	Masters(context.Context) (int, error)
 	// BesideOperations reports whether operations have exchanges with the database now. Trims then rest.
 	BesideOperations() bool
 	// WorkAtOnce returns how much work of deliveries may be in flight beside operations, in pushes. A round then has no more.
@@ -90,11 +93,22 @@ type Outbox interface {
 	RestAfterSearches(lists int) time.Duration
 	// SetCrowded notes whether one network caused most of many entries that wait. Less work is then in flight beside operations of others.
 	SetCrowded(crowded bool)
-	MarkDone(ctx context.Context, outboxID int, at outbox.Target) error
-	VerifyDurable(ctx context.Context, outboxID int, first string, targets []outbox.Target) (lost []int, reappeared bool, err error)
-	AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int, entries int) error
-	TrimOutbox(ctx context.Context, outboxID int, upTo string) error
-	AddDeadLetter(ctx context.Context, e outbox.Entry, reason string) error
+}
+
+// Targets tell where entries are delivered.
+type Targets interface {
+	Partitions() int
+	PublicPartition() int
+	PartitionOf(retwis.TimelineID) int
+	PartitionOfUser(retwis.UserID) int
+	PartitionOfPost(retwis.PostID) int
+	// Exists reports whether a post exists and was not deleted.
+	Exists(ctx context.Context, post retwis.PostID) (bool, error)
+	AuthorPartitions(ctx context.Context, authors []retwis.UserID) ([]outbox.AuthorPartitions, error)
+	// LikePartitions returns for each post the partitions that may hold likers of it.
+	LikePartitions(ctx context.Context, posts []retwis.PostID) ([][]int, error)
+	// Reposters returns for each post the users who have reposted it, the newest reposts.
+	Reposters(ctx context.Context, posts []retwis.PostID) ([]outbox.Reposters, error)
 }
 
 // Tasks executes the entries that are not deliveries.

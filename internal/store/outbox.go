@@ -18,21 +18,18 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Outbox manages the outboxes of all partitions: their entries, leases, deliveries and dead letters.
+// Outbox manages the outboxes of all partitions: their entries, and the deliveries of these.
 type Outbox struct {
 	core
+	*Leases
+	*DeadLetterQueue
+	*Load
 	follows  *Follows
 	backlogs backlogCache
 }
 
 // Partitions returns the number of partitions, which is also the number of outboxes.
 func (s *Outbox) Partitions() int { return len(s.db.Partitions()) }
-
-// Masters returns the number of masters that hold partitions.
-func (s *Outbox) Masters(ctx context.Context) (int, error) {
-	masters, err := s.db.ByMaster(ctx, s.db.Numbers())
-	return len(masters), err
-}
 
 // PartitionOf returns the number of the partition that a timeline lives in.
 func (s *Outbox) PartitionOf(t retwis.TimelineID) int { return s.db.OfTimeline(t).Number }
@@ -44,75 +41,6 @@ func (s *Outbox) AuthorPartitions(ctx context.Context, authors []retwis.UserID) 
 		return nil, err
 	}
 	return all, s.markLarge(ctx, authors, all)
-}
-
-// FreeLeases returns the outboxes among outboxIDs whose lease no worker holds. If it returns an error, it omits the
-// outboxes that it could not read.
-func (s *Outbox) FreeLeases(ctx context.Context, outboxIDs []int) (free []int, err error) {
-	calls := make([]rdb.Call, len(outboxIDs))
-	for i, id := range outboxIDs {
-		calls[i] = rdb.Call{Script: script.LeaseHolder, Keys: []string{s.db.Partition(id).Lease()}}
-	}
-	for i, reply := range s.db.DoAll(ctx, calls) {
-		holder, e := reply.Text()
-		switch {
-		case e != nil:
-			err = fmt.Errorf("read the lease of outbox %d: %w", outboxIDs[i], e)
-		case holder == "":
-			free = append(free, outboxIDs[i])
-		}
-	}
-	return free, err
-}
-
-// AcquireLeases acquires or renews the leases of outboxes for a worker. Leases only distribute the work: delivery stays
-// correct if two workers serve one outbox.
-func (s *Outbox) AcquireLeases(ctx context.Context, outboxIDs []int, worker string, ttl time.Duration) []outbox.Lease {
-	calls := make([]rdb.Call, len(outboxIDs))
-	for i, id := range outboxIDs {
-		calls[i] = rdb.Call{
-			Script: script.AcquireLease, Keys: []string{s.db.Partition(id).Lease()}, Args: []any{worker, ttl.Milliseconds()},
-		}
-	}
-	leases := make([]outbox.Lease, len(calls))
-	for i, reply := range s.db.DoAll(ctx, calls) {
-		held, err := reply.Bool()
-		if err != nil {
-			err = fmt.Errorf("acquire the lease of outbox %d: %w", outboxIDs[i], err)
-		}
-		leases[i] = outbox.Lease{Held: held, Err: err}
-	}
-	return leases
-}
-
-// ReleaseLease releases the lease of an outbox if the worker holds it.
-func (s *Outbox) ReleaseLease(ctx context.Context, outboxID int, worker string) error {
-	err := s.db.Do(ctx, rdb.Call{Script: script.ReleaseLease, Keys: []string{s.db.Partition(outboxID).Lease()}, Args: []any{worker}}).Err()
-	if err != nil {
-		return fmt.Errorf("release the lease of outbox %d: %w", outboxID, err)
-	}
-	return nil
-}
-
-// RegisterWorker registers a worker for ttl and returns the number of registered workers.
-func (s *Outbox) RegisterWorker(ctx context.Context, worker string, ttl time.Duration) (int, error) {
-	now := time.Now()
-	pipe := s.db.Client.Pipeline()
-	pipe.ZAdd(ctx, rdb.WorkersKey, redis.Z{Score: float64(now.Add(ttl).UnixMilli()), Member: worker})
-	pipe.ZRemRangeByScore(ctx, rdb.WorkersKey, "-inf", strconv.FormatInt(now.UnixMilli(), 10))
-	count := pipe.ZCard(ctx, rdb.WorkersKey)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return 0, fmt.Errorf("register a worker: %w", err)
-	}
-	return int(count.Val()), nil
-}
-
-// UnregisterWorker removes the registration of a worker.
-func (s *Outbox) UnregisterWorker(ctx context.Context, worker string) error {
-	if err := s.db.Client.ZRem(ctx, rdb.WorkersKey, worker).Err(); err != nil {
-		return fmt.Errorf("unregister a worker: %w", err)
-	}
-	return nil
 }
 
 // ResumeOutbox prepares an outbox for a worker that takes it over. It raises the watermark in all partitions to the

@@ -192,7 +192,7 @@ func newStore(db *rdb.DB, o Options) *Store {
 	s.Likes = &Likes{core: c, accounts: s.Accounts, posts: s.Posts}
 	s.Timelines = &Timelines{core: c, posts: s.Posts}
 	s.Live = &Live{core: c, posts: s.Posts, timelines: s.Timelines}
-	s.Outbox = &Outbox{core: c, follows: s.Follows}
+	s.Outbox = &Outbox{core: c, Leases: &Leases{core: c}, DeadLetterQueue: &DeadLetterQueue{core: c}, Load: &Load{core: c}, follows: s.Follows}
 	s.Tasks = &Tasks{core: c, accounts: s.Accounts, follows: s.Follows, timelines: s.Timelines}
 	s.Sweeps = &Sweeps{core: c, tags: s.Tags}
 	s.Limits = &Limits{core: c}
