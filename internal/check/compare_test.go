@@ -84,3 +84,32 @@ func plain(ids ...retwis.PostID) []retwis.Element {
 	}
 	return elements
 }
+
+// Attack: in a burst, users who had posted less were delivered first, and hundreds of older posts of others pushed their newest posts off full homes. The check
+// reported those as missing, although pages show them.
+func TestCompareTimeline_LeavesDisplacedPostsToPages(t *testing.T) {
+	t.Parallel()
+	const author, late = retwis.UserID(2), 2
+	posts := plain(90, 85, 80, 70, 60, 50, 40)
+	records := map[retwis.PostID]record.Post{}
+	for _, post := range posts {
+		records[post.ID] = record.Post{Exists: true, Author: author}
+	}
+	for end, missing := range map[record.ListEnd][]retwis.PostID{record.ListTrimmed: {90}, record.ListComplete: {90, 85, 40}} {
+		r := record.Timeline{
+			ID: retwis.Home(1), End: end, Entries: plain(80, 70, 60, 50), Displaced: 85, Sources: map[retwis.UserID]int64{author: 7},
+		}
+		var got []retwis.PostID
+		for _, f := range compareTimeline(r, evidence{map[retwis.UserID][]retwis.Element{author: posts}, records}, late) {
+			if f.Kind != Missing {
+				t.Errorf("found %v", f)
+			}
+			got = append(got, f.Post)
+		}
+		slices.Sort(got)
+		slices.Sort(missing)
+		if !slices.Equal(got, missing) {
+			t.Errorf("with end %v, the posts %v are missing, want %v", end, got, missing)
+		}
+	}
+}

@@ -15,13 +15,14 @@ type evidence struct {
 
 // completeAbove returns the id above which a list must hold every post. A trimmed list may
 // lack older posts. Late posts may be among its last entries, so the list must hold only the
-// posts that are newer than all of the last lateness entries. It also need not hold posts
-// below the gap, which its next reader gathers from profiles.
+// posts that are newer than all of the last lateness entries. With more late posts than that, it need
+// only hold those above what they displaced. It also need not hold posts below the gap. Readers
+// gather these posts from profiles.
 func completeAbove(r record.Timeline, lateness int) retwis.PostID {
 	if r.End != record.ListTrimmed || len(r.Entries) == 0 {
 		return r.Gap
 	}
-	return max(r.Gap, slices.MaxFunc(r.Entries[max(0, len(r.Entries)-lateness):], byID).ID)
+	return max(r.Gap, r.Displaced, slices.MaxFunc(r.Entries[max(0, len(r.Entries)-lateness):], byID).ID)
 }
 
 // unrecordedPosts returns the entries whose records are needed for the comparison: entries that

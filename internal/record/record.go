@@ -75,6 +75,9 @@ type Timeline struct {
 	Pending []retwis.Element        // entries that the next read merges into the list
 	Marker  string                  // as stored, or empty
 	Gap     retwis.PostID           // below it, posts that the next read would merge are not all held; 0 if they are
+
+	// Displaced is the greatest id that a trimmed list lost below a late entry, or 0. Pages below the list gather such posts.
+	Displaced retwis.PostID
 }
 
 // Post is a stored post or repost; it may be deleted.

@@ -26,7 +26,7 @@ func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (r
 		Keys:   []string{p.Timeline(id).Entries(), p.Timeline(id).Sources(), p.Timeline(id).Epoch(), p.LargeAuthors(), p.Timeline(id).Owner()},
 		Args:   []any{owner, p.Tag + ":", s.options.HomeCap, p.Timeline(id).Marker()},
 	}).Slice()
-	if err != nil || len(reply) != 7 {
+	if err != nil || len(reply) != 8 {
 		return r, fmt.Errorf("inspect timeline %s: %d fields: %w", id, len(reply), err)
 	}
 	if id.FannedOut() && rdb.Text(reply[0]) != "active" {
@@ -61,6 +61,7 @@ func (s *Inspector) TimelineRecord(ctx context.Context, id retwis.TimelineID) (r
 		r.Gap = e.ID
 	}
 	r.Marker = rdb.Text(reply[6])
+	r.Displaced = retwis.PostID(rdb.Number(reply[7]))
 	return r, nil
 }
 

@@ -5,7 +5,8 @@
 -- ARGV   1 reader if it is a home, else ''   2 tag of the partition and ':'   3 home cap
 --        4 field of the marker, or ''
 -- Reply  { state, epoch, entries, { source, score, … }, posts to pull, the post below which some
---        posts are no longer stored for pulling, or '', marker or '' }
+--        posts are no longer stored for pulling, or '', marker or '', the greatest id that the list lost
+--        below a late entry, or '' }
 --@include ids
 
 local to_pull, gap = {}, ''
@@ -27,7 +28,7 @@ if ARGV[1] ~= '' then
     end
   end
 end
-local owner = redis.call('HMGET', KEYS[3], 'state', 'epoch')
+local owner = redis.call('HMGET', KEYS[3], 'state', 'epoch', 'displaced')
 return {
   owner[1] or '',
   owner[2] or '0',
@@ -36,4 +37,5 @@ return {
   to_pull,
   gap,
   ARGV[4] ~= '' and redis.call('HGET', KEYS[5], ARGV[4]) or '',
+  owner[3] or '',
 }
