@@ -16,6 +16,21 @@ const (
 	activeCounted = 1024             // networks of which a process knows how much they work
 )
 
+// Elsewhere is the number of other processes on the same Redis in which a network has operations or events.
+type Elsewhere struct {
+	Processes int
+	OnHost    int // of those on the host of this process, with which it shares the cores
+}
+
+// With returns the number with one more process.
+func (e Elsewhere) With(onHost bool) Elsewhere {
+	e.Processes++
+	if onHost {
+		e.OnHost++
+	}
+	return e
+}
+
 // activity tells which networks have operations and events, also in other processes on the same Redis. Health checks and pings are none: they do
 // not make others rest.
 type activity struct {
@@ -29,7 +44,9 @@ type activity struct {
 	behind bool // workers are behind
 
 	worked    map[ratelimit.Key]time.Duration // by the networks that were active since [Shares.Active]
-	elsewhere map[ratelimit.Key]int           // number of other processes in which networks are active
+	elsewhere map[ratelimit.Key]Elsewhere     // other processes in which networks are active
+
+	cores, coresOfHost int // that this process uses, and that there are
 }
 
 // note notes that a network has an operation or event.
@@ -68,7 +85,16 @@ func (a *activity) charge(network ratelimit.Key, work time.Duration) (processes 
 	if before, active := a.worked[network]; active {
 		a.worked[network] = before + work
 	}
-	return 1 + a.elsewhere[network]
+	return 1 + a.elsewhere[network].Processes
+}
+
+// onHost returns the work that a network does on the cores of the host while it does some in this process: it may do as much in others there. Processes that
+// use different cores do not count.
+func (a *activity) onHost(network ratelimit.Key, work time.Duration) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	processes := 1 + a.elsewhere[network].OnHost
+	return max(work, work*time.Duration(processes*a.cores)/time.Duration(a.coresOfHost))
 }
 
 // beside reports whether networks other than a given one are active, or will find workers behind when they are.
@@ -89,7 +115,7 @@ func (a *activity) processesBeside(network ratelimit.Key) int {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return 1 + a.elsewhere[network]
+	return 1 + a.elsewhere[network].Processes
 }
 
 // Joined receives networks that have an operation or event while only one other network is active, whose bounds they change. Some may be missing if
@@ -128,11 +154,11 @@ func (s *Shares) SetBehind(behind bool) {
 }
 
 // SetElsewhere sets in how many other processes on the same Redis each network has operations or events.
-func (s *Shares) SetElsewhere(processes map[netip.Prefix]int) {
+func (s *Shares) SetElsewhere(processes map[netip.Prefix]Elsewhere) {
 	a := s.active
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.elsewhere = make(map[ratelimit.Key]int, len(processes))
+	a.elsewhere = make(map[ratelimit.Key]Elsewhere, len(processes))
 	for network, n := range processes {
 		key := ratelimit.Key{Network: network}
 		a.elsewhere[key] = n

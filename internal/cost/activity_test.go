@@ -45,7 +45,7 @@ func TestShares_ANetworkSharesRedisWithItselfElsewhere(t *testing.T) {
 		const rows = 1000
 		this, other := networkOf(1), networkOf(2)
 		for _, processes := range []int{1, 4} {
-			s.SetElsewhere(map[netip.Prefix]int{this: processes - 1, other: 1})
+			s.SetElsewhere(map[netip.Prefix]Elsewhere{this: {Processes: processes - 1}, other: {Processes: 1}})
 			time.Sleep(mostOwed)
 			read(0) // from now on it may owe rests
 			owed := func() time.Duration { return time.Until(s.turns.rested[client.Key()]) }
@@ -65,6 +65,48 @@ func TestShares_ANetworkSharesRedisWithItselfElsewhere(t *testing.T) {
 			t.Errorf("a network rested for %v after the others had left", waited)
 		}
 	})
+}
+
+// Attack: an address read pages through four processes on two cores. Each left half of its cores to others, and so none of them did.
+func TestShares_ANetworkSharesTheCoresOfAHostWithItself(t *testing.T) {
+	t.Parallel()
+	const work = 20 * time.Millisecond
+	this, other := networkOf(1), networkOf(2)
+	for name, tt := range map[string]struct {
+		cores, coresOfHost, processes, onHost int // others
+		want                                  int // times the work of this process
+	}{
+		"one process":                        {2, 2, 0, 0, 1},
+		"four, on two cores":                 {2, 2, 3, 3, 4},
+		"four, of which two on two cores":    {2, 2, 3, 1, 2},
+		"four, on other hosts":               {2, 2, 3, 0, 1},
+		"four, each with a core of four":     {1, 4, 3, 3, 1},
+		"four, each with two cores of four":  {2, 4, 3, 3, 2},
+		"two, each with a quarter of a host": {2, 8, 1, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := NewShares()
+				s.active.cores, s.active.coresOfHost = tt.cores, tt.coresOfHost
+				s.SetElsewhere(map[netip.Prefix]Elsewhere{this: {Processes: tt.processes, OnHost: tt.onHost}, other: {Processes: 1}})
+				end, err := s.begin(t.Context(), userOf(1, 1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(work)
+				end(work)
+				counted := time.Duration(tt.want) * work
+				user, network := userAndNetwork(userOf(1, 1))
+				for key, turns := range map[ratelimit.Key]*turns{user: s.users, network: s.turns} {
+					rests := time.Until(turns.rested[key])
+					if want := time.Duration(1+turns.restPerWork)*counted/time.Duration(turns.atOnce) - counted; rests != want {
+						t.Errorf("%v rests for %v after %v of work, want %v", key, rests, work, want)
+					}
+				}
+			})
+		})
+	}
 }
 
 // Attack: users followed thousands of others within seconds, and the follows of everybody else waited for as many back-fills.

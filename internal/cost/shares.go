@@ -46,7 +46,7 @@ func ForSeveral() ratelimit.Client { return ratelimit.Client{User: -1} }
 // NewShares returns shares of which nothing is in use.
 func NewShares() *Shares {
 	cores := runtime.GOMAXPROCS(0)
-	slots, active := slotsOn(cores), &activity{joined: make(chan netip.Prefix, 1)}
+	slots, active := slotsOn(cores), &activity{joined: make(chan netip.Prefix, 1), cores: cores, coresOfHost: runtime.NumCPU()}
 	light := NewGates(cores*pointsPerCore, pointsOfHolder)
 	light.free = freePoints
 	return &Shares{

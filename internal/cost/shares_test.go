@@ -488,10 +488,10 @@ func TestShares_ScriptsOfANetworkAreSharedByItsProcesses(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				s := NewShares()
 				s.redis = NewGates(2*redisPerCore, redisOfHolder) // as with one or two cores
-				elsewhere := map[netip.Prefix]int{this: tt.processes - 1}
+				elsewhere := map[netip.Prefix]Elsewhere{this: {Processes: tt.processes - 1}}
 				operate(ctx, s, networkClient(1))
 				if tt.others {
-					elsewhere[other] = 1
+					elsewhere[other] = Elsewhere{Processes: 1}
 				}
 				s.SetElsewhere(elsewhere)
 				var inFlight atomic.Int32

@@ -46,6 +46,7 @@ func (s *Shares) begin(ctx context.Context, client ratelimit.Client) (end func(w
 	}
 	return func(worked time.Duration) {
 		s.charge(user, network, worked)
+		worked = s.active.onHost(network, worked)
 		s.turns.end(network, network, worked)
 		if user != network {
 			s.users.end(user, network, worked)

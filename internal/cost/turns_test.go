@@ -276,7 +276,7 @@ func TestMeter_RestIsForTheWorkOfTimelinesThatCaughtUp(t *testing.T) {
 			t.Errorf("a network that is alone rests for %v", rest)
 		}
 		operate(t.Context(), s, networkClient(2))
-		s.SetElsewhere(map[netip.Prefix]int{this: 3, other: 1})
+		s.SetElsewhere(map[netip.Prefix]Elsewhere{this: {Processes: 3}, other: {Processes: 1}})
 		for range s.turns.atOnce {
 			catchUp(networkClient(1))
 		}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"retwis/internal/cost"
 	"retwis/internal/sleep"
 	"retwis/internal/store/script"
 )
@@ -28,7 +30,7 @@ const (
 	serves   = "serves"   // the process has operations
 	delivers = "delivers" // it delivers much
 	behind   = "behind"   // its worker is behind
-	network  = "network " // the rest is a network that has operations
+	network  = "network " // the rest is a network that has operations, a space, and the name of the host
 )
 
 // processes is what a process knows of those that use the same Redis. Its zero value is ready, and knows of none.
@@ -50,7 +52,7 @@ type ClientNetworks interface {
 	// Active returns up to n networks that have had operations or events since the last call: those that caused most work.
 	Active(n int) []netip.Prefix
 	// SetElsewhere sets in how many other processes each network has operations or events.
-	SetElsewhere(processes map[netip.Prefix]int)
+	SetElsewhere(processes map[netip.Prefix]cost.Elsewhere)
 	// SetBehind sets whether workers are behind.
 	SetBehind(behind bool)
 }
@@ -119,22 +121,24 @@ func (db *DB) hearNetworks(ctx context.Context, networks ClientNetworks) {
 // exchangeStates tells the other processes the states of this one and its active networks, and learns and returns what they tell.
 func (db *DB) exchangeStates(ctx context.Context, name string, states []any, networks ClientNetworks) []string {
 	args := append([]any{name, tellFor.Milliseconds()}, states...)
+	host, _ := os.Hostname() // without a name, a process has its cores for itself
 	active := map[netip.Prefix]struct{}{}
 	if networks != nil {
 		for _, prefix := range networks.Active(tellMost) {
-			args = append(args, network+prefix.String())
+			args = append(args, network+prefix.String()+" "+host)
 			active[prefix] = struct{}{}
 		}
 	}
 	// If it fails, deliveries and operations do, too, and the health checks report it.
 	told, _ := db.Do(ctx, Call{script.JoinProcesses, []string{ProcessesKey}, args}).StringSlice()
-	delivering, elsewhere := int64(0), map[netip.Prefix]int{}
+	delivering, elsewhere := int64(0), map[netip.Prefix]cost.Elsewhere{}
 	for _, what := range told {
 		if what == delivers {
 			delivering++
-		} else if address, isNetwork := strings.CutPrefix(what, network); isNetwork {
+		} else if of, isNetwork := strings.CutPrefix(what, network); isNetwork {
+			address, theirs, _ := strings.Cut(of, " ")
 			if prefix, err := netip.ParsePrefix(address); err == nil {
-				elsewhere[prefix]++
+				elsewhere[prefix] = elsewhere[prefix].With(theirs == host && host != "")
 				active[prefix] = struct{}{}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"retwis/internal/cost"
 	"retwis/internal/redistest"
 )
 
@@ -21,7 +23,7 @@ type fakeNetworks struct {
 	joined chan netip.Prefix
 
 	mu        sync.Mutex
-	elsewhere map[netip.Prefix]int
+	elsewhere map[netip.Prefix]cost.Elsewhere
 	behind    bool
 	noted     []netip.Prefix
 }
@@ -42,7 +44,7 @@ func (f *fakeNetworks) hasNoted(network netip.Prefix) bool {
 
 func (f *fakeNetworks) Active(n int) []netip.Prefix { return f.active[:min(n, len(f.active))] }
 
-func (f *fakeNetworks) SetElsewhere(processes map[netip.Prefix]int) {
+func (f *fakeNetworks) SetElsewhere(processes map[netip.Prefix]cost.Elsewhere) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.elsewhere = processes
@@ -60,7 +62,7 @@ func (f *fakeNetworks) isBehind() bool {
 	return f.behind
 }
 
-func (f *fakeNetworks) known() map[netip.Prefix]int {
+func (f *fakeNetworks) known() map[netip.Prefix]cost.Elsewhere {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.elsewhere
@@ -133,7 +135,8 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 					t.Fatal("another process does not hear of a network that joined")
 				}
 			}
-			for f, want := range map[*fakeNetworks]map[netip.Prefix]int{api: {b: 1}, other: {a: 1, b: 1}} {
+			once := cost.Elsewhere{Processes: 1, OnHost: 1}
+			for f, want := range map[*fakeNetworks]map[netip.Prefix]cost.Elsewhere{api: {b: once}, other: {a: once, b: once}} {
 				for deadline := time.Now().Add(time.Minute); ; time.Sleep(tellLatest / 10) {
 					got := f.known()
 					if maps.Equal(got, want) {
@@ -145,6 +148,25 @@ func TestJoinProcesses_TellsWhatOthersDo(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestJoinProcesses_TellsHostsApart(t *testing.T) {
+	t.Parallel()
+	url := redistest.Server(t).URL()
+	here, api := join(t, url, nil, nil), &fakeNetworks{}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const on = network + "192.0.2.1/32 "
+	for name, states := range map[string][]any{"neighbour": {on + host}, "remote": {on + "remote.example"}, "unknown": {on}} {
+		here.exchangeStates(t.Context(), name, states, nil)
+	}
+	here.exchangeStates(t.Context(), "this", nil, api)
+	want := map[netip.Prefix]cost.Elsewhere{netip.MustParsePrefix("192.0.2.1/32"): {Processes: 3, OnHost: 1}}
+	if got := api.known(); !maps.Equal(got, want) {
+		t.Errorf("networks elsewhere: %v, want %v", got, want)
 	}
 }
 
