@@ -209,6 +209,7 @@ func (c *serveCommand) serverOptions(o server.Options) server.Options {
 		o.ConnectionsPerNetwork = -1
 		o.SocketsPerUser, o.SocketsPerNetwork = -1, -1
 		o.SubscriptionsPerUser, o.SubscriptionsPerNetwork = -1, -1
+		o.OperationsPerUser, o.OperationsPerNetwork = -1, -1
 	}
 	return o
 }

@@ -49,6 +49,9 @@ type Options struct {
 	SubscriptionsPerUser    int // 1000; below 0 there is no limit
 	SubscriptionsPerNetwork int // of all clients of an address or an IPv6 /64: 20 000; below 0 there is no limit
 
+	OperationsPerUser    int // queries and mutations that run or wait on websockets: 1000; below 0 there is no limit
+	OperationsPerNetwork int // of all clients of a network: 10 000; below 0 there is no limit
+
 	SocketsPerUser    int // 1000; below 0 there is no limit
 	SocketsPerNetwork int // of all clients of a network: 10 000; below 0 there is no limit
 
@@ -104,6 +107,8 @@ func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.SubscriptionsPerSocket, 100)
 	orDefault(&o.SubscriptionsPerUser, 1000)
 	orDefault(&o.SubscriptionsPerNetwork, 20_000)
+	orDefault(&o.OperationsPerUser, 1000)
+	orDefault(&o.OperationsPerNetwork, 10_000)
 	orDefault(&o.SocketsPerUser, 1000)
 	orDefault(&o.SocketsPerNetwork, 10_000)
 	orDefault(&o.ConnectionsPerNetwork, 1000)

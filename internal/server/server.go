@@ -90,7 +90,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 		Tracer:      s.opts.Tracer,
 		Unavailable: s.opts.Unavailable,
 	})
-	subscriptions := clients.NewSubscriptions(s.opts.SubscriptionsPerUser, s.opts.SubscriptionsPerNetwork)
+	subscriptions := clients.NewQuota("subscriptions", s.opts.SubscriptionsPerUser, s.opts.SubscriptionsPerNetwork)
 	s.groups = broadcast.NewGroups(ctx, runner, s.opts.Shares)
 	s.clients = clients.NewRegistry(clients.Options{
 		Accounts:     s.opts.Accounts,
@@ -115,6 +115,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 		Registry:      s.clients,
 		Sockets:       clients.NewLimiter(s.opts.SocketsPerUser, s.opts.SocketsPerNetwork),
 		Subscriptions: subscriptions,
+		Operations:    clients.NewQuota("running operations", s.opts.OperationsPerUser, s.opts.OperationsPerNetwork),
 		Conns: wsconn.NewShared(wsconn.Settings{
 			QueueBytes:    s.opts.QueueBytes,
 			WriteWait:     s.opts.WriteWait,

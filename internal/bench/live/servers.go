@@ -60,6 +60,7 @@ func NewServer(ctx context.Context, kind, redisURL string, log *slog.Logger) (pr
 	api, err := server.New(server.Options{
 		Executor: executor, Accounts: anybody{}, Log: log, DrainTime: time.Millisecond,
 		SocketsPerUser: -1, SocketsPerNetwork: -1, SubscriptionsPerUser: -1, SubscriptionsPerNetwork: -1,
+		OperationsPerUser: -1, OperationsPerNetwork: -1,
 	})
 	if err != nil {
 		_ = db.Close()

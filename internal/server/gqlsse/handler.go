@@ -26,7 +26,7 @@ type Options struct {
 	Runner        *operation.Runner
 	Groups        *broadcast.Groups
 	Registry      *clients.Registry
-	Subscriptions *clients.Subscriptions
+	Subscriptions *clients.Quota
 	Shares        *cost.Shares
 	SlowConsumers *atomic.Int64 // counts readers that were disconnected because their queue was full
 

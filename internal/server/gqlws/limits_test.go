@@ -124,6 +124,42 @@ func TestLimits_SubscriptionsPerNetwork(t *testing.T) {
 	})
 }
 
+// Attack: 440 users of one address had 125 000 queries wait for their turns, on three websockets each. They took 1.8 GB.
+func TestLimits_OperationsPerUserAndNetwork(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, func(o *server.Options) { o.OperationsPerUser, o.OperationsPerNetwork = 2, 3 }, func(h *servertest.Harness) {
+		const wait = `{ gate(name: "g") }`
+		token := h.Login(1)
+		a, b, other, nobody := h.Ready(token), h.Ready(h.Login(1)), h.Ready(h.Login(2)), h.Ready("")
+		a.Subscribe("1", wait)
+		b.Subscribe("2", wait)
+		b.ExpectAlive()
+		a.Subscribe("3", wait)
+		a.Expect(rateLimited("this user has too many running operations", "3"))
+		a.Subscribe("events", servertest.FeedA) // has a limit of its own
+		a.ExpectAlive()
+		other.Subscribe("4", wait)
+		other.ExpectAlive()
+		nobody.Subscribe("5", wait)
+		nobody.Expect(rateLimited("your network has too many running operations", "5"))
+
+		b.Complete("2")
+		b.ExpectAlive()
+		nobody.Subscribe("6", wait)
+		nobody.ExpectAlive()
+		a.WS.Close()
+		synctest.Wait()
+		b.Subscribe("7", wait)
+		b.ExpectAlive()
+		other.Subscribe("8", wait)
+		other.Expect(rateLimited("your network has too many running operations", "8"))
+		close(h.Backend.Gate("g"))
+		b.Expect(`{"type":"next","payload":{"data":{"gate":"through"}},"id":"7"}`, `{"type":"complete","id":"7"}`)
+		b.Subscribe("9", `{ hello }`)
+		b.Expect(`{"type":"next","payload":{"data":{"hello":"world"}},"id":"9"}`, `{"type":"complete","id":"9"}`)
+	})
+}
+
 func TestLimits_SocketsPerNetwork(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, func(o *server.Options) {

@@ -75,10 +75,8 @@ func (s *socket) add(op *subscriber) (added bool, failure *graphql.Response) {
 	case s.countLocked(op.kind) >= limit, s.running >= 2*(s.handler.SubscriptionsPerSocket+maxSingle):
 		return false, operation.RateLimited(clients.RetryAfter, "this connection has too many running %s", what)
 	}
-	if op.kind == ast.Subscription {
-		if failure := s.handler.Subscriptions.Acquire(clients.ClientOf(s.ctx)); failure != nil {
-			return false, failure
-		}
+	if failure := s.quota(op).Acquire(clients.ClientOf(s.ctx)); failure != nil {
+		return false, failure
 	}
 	s.operations = append(s.operations, op)
 	op.active = true
@@ -86,6 +84,14 @@ func (s *socket) add(op *subscriber) (added bool, failure *graphql.Response) {
 	s.running++
 	s.handler.Conns.Tasks.Add(1)
 	return true, nil
+}
+
+// quota returns the quota of the client that the operation counts for.
+func (s *socket) quota(op *subscriber) *clients.Quota {
+	if op.kind == ast.Subscription {
+		return s.handler.Subscriptions
+	}
+	return s.handler.Operations
 }
 
 // run executes an operation and sends the response. It returns when the operation is over
@@ -160,7 +166,7 @@ func (s *socket) removeLocked(op *subscriber) {
 	op.active = false
 	s.operations = slices.DeleteFunc(s.operations, func(other *subscriber) bool { return other == op })
 	if op.kind == ast.Subscription {
-		s.handler.Subscriptions.Release(clients.ClientOf(s.ctx))
+		s.quota(op).Release(clients.ClientOf(s.ctx))
 	}
 	if s.closing != nil && s.countLocked(ast.Mutation) == 0 {
 		s.conn.Close(s.closing.code, s.closing.reason)
@@ -184,6 +190,9 @@ func (s *socket) stopped(op *subscriber) {
 	}
 	op.cancel()
 	s.removeLocked(op)
+	if op.kind != ast.Subscription { // one that the client has completed takes memory until it stops
+		s.quota(op).Release(clients.ClientOf(s.ctx))
+	}
 	s.running--
 	s.handler.Conns.Tasks.Done()
 }

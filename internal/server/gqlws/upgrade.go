@@ -29,7 +29,8 @@ type Options struct {
 	Groups        *broadcast.Groups
 	Registry      *clients.Registry
 	Sockets       *clients.Limiter
-	Subscriptions *clients.Subscriptions
+	Subscriptions *clients.Quota
+	Operations    *clients.Quota // queries and mutations
 	Conns         *wsconn.Shared
 	Shares        *cost.Shares
 	Origins       *httpapi.Origins
