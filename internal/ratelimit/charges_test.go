@@ -55,11 +55,16 @@ func TestTake_RefundsWhatAnotherLimitRefuses(t *testing.T) {
 	})
 }
 
+// inMemory returns a limiter whose budgets are in memory.
+func inMemory(policies Policies) *Limiter {
+	return New(&memoryStore{full: map[Key]time.Time{}}, policies, slog.New(slog.DiscardHandler))
+}
+
 // Work beyond the price counts also when the budget is used up: the client waits for it.
 func TestReads_ChargesMakeDebts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := New(&memoryStore{full: map[Key]time.Time{}}, reads, slog.New(slog.DiscardHandler))
+		p := inMemory(reads)
 		alice := Client{User: 1}
 		for range 9 {
 			_ = p.Charge(alice, 10, 10)
@@ -79,7 +84,7 @@ func TestReads_ChargesMakeDebts(t *testing.T) {
 func TestAffords_NeedsMoreThanWhatBecomesAvailableInAMoment(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := New(&memoryStore{full: map[Key]time.Time{}}, Policies{Reads: Rate{Limit: 1000, Period: time.Minute}}, slog.New(slog.DiscardHandler))
+		p := inMemory(Policies{Reads: Rate{Limit: 1000, Period: time.Minute}})
 		alice := Client{User: 1}
 		p.Spend(alice, 989)
 		if !p.Affords(alice) {
@@ -105,7 +110,7 @@ func TestAffords_NeedsMoreThanWhatBecomesAvailableInAMoment(t *testing.T) {
 func TestCheckHalf_RefusesAClientThatHasUsedMore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := New(&memoryStore{full: map[Key]time.Time{}}, Policies{Reads: Rate{Limit: 1000, Period: time.Minute}}, slog.New(slog.DiscardHandler))
+		p := inMemory(Policies{Reads: Rate{Limit: 1000, Period: time.Minute}})
 		alice := Client{User: 1}
 		p.Spend(alice, 500)
 		if err := p.CheckHalf(alice); err != nil {
@@ -129,7 +134,7 @@ func TestCheckHalf_RefusesAClientThatHasUsedMore(t *testing.T) {
 func TestCharge_TellsWhenTheDebtIsAtItsBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := New(&memoryStore{full: map[Key]time.Time{}}, reads, slog.New(slog.DiscardHandler))
+		p := inMemory(reads)
 		alice, limit := Client{User: 1}, reads.Reads.Limit
 		if err := p.Charge(alice, limit, limit); err == nil || errors.Is(err, ErrMaxDebt) {
 			t.Errorf("after a whole budget: %v", err)
@@ -148,7 +153,7 @@ func TestCharge_TellsWhenTheDebtIsAtItsBound(t *testing.T) {
 func TestReads_AllowATryToGetFurtherThanTheLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := New(&memoryStore{full: map[Key]time.Time{}}, reads, slog.New(slog.DiscardHandler))
+		p := inMemory(reads)
 		alice := Client{User: 1}
 		try := func() error {
 			for total := range reads.Reads.Limit * 3 / 4 {

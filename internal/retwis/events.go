@@ -6,8 +6,9 @@ type Subscriber struct {
 	FilterEpoch int64 // as known when the user was authenticated
 	Counts      bool  // whether the subscription receives [PostChanged]
 
-	// Charge takes points from the budget of the client, for reading the timeline again when a message says that it has changed. If it
-	// fails, the subscription ends with its error. Nil charges nobody.
+	// Charge takes points from the budget of the client, for live events, and for reading the timeline again when a message says that it has
+	// changed. With 0 points it checks whether the client can pay for further events. If it fails, the subscription ends with its error. Nil
+	// charges nobody.
 	Charge func(points int) error
 }
 
