@@ -57,6 +57,7 @@ type Executor struct {
 	shares       *cost.Shares
 	persisted    *limits.Persisted
 	sources      *loaders.Sources
+	retained     *retained
 }
 
 var _ graphql.GraphExecutor = (*Executor)(nil)
@@ -123,6 +124,7 @@ func NewExecutor(resolver *Resolver, options Options) *Executor {
 		shares:       shares,
 		persisted:    persisted,
 		sources:      loaderSources,
+		retained:     newRetained(shares),
 	}
 }
 
@@ -215,7 +217,12 @@ type charge struct {
 func (e *Executor) createOperation(
 	ctx context.Context, client ratelimit.Client, params *graphql.RawParams, queriesOnly bool,
 ) (*graphql.OperationContext, charge, gqlerror.List) {
-	sent := params.Query != "" // not only the hash
+	sent, bytes := params.Query != "", bytesOf(params) // not only the hash
+	release, err := e.retained.values(client, bytes)
+	if err != nil {
+		return &graphql.OperationContext{}, charge{}, gqlerror.List{gqlerror.Wrap(err)}
+	}
+	defer release()
 	document, charged, refused := e.findDocument(ctx, client, params)
 	if refused != nil {
 		return &graphql.OperationContext{}, charged, gqlerror.List{refused}
@@ -225,6 +232,11 @@ func (e *Executor) createOperation(
 	if len(errs) > 0 {
 		return &graphql.OperationContext{}, charged, errs
 	}
+	releaseDocument, err := e.retained.document(client, document.Text, doc)
+	if err != nil {
+		return &graphql.OperationContext{}, charged, gqlerror.List{gqlerror.Wrap(err)}
+	}
+	defer releaseDocument()
 	if operation := doc.Operations.ForName(params.OperationName); operation != nil {
 		if err := limits.CheckScalars(e.schema, operation, params.Variables); err != nil {
 			return &graphql.OperationContext{}, charged, gqlerror.List{err}
@@ -240,6 +252,7 @@ func (e *Executor) createOperation(
 		return op, charged, errs
 	}
 	op.Stats.SetExtension(documentKey, document)
+	op.Stats.SetExtension(retainedKey, bytes)
 	e.documents.Know(document.Text, document.Source)
 	if sent {
 		e.persisted.Keep(ctx, params, document.Source, func(points int) error {
@@ -420,5 +433,9 @@ const viewerDependent = "viewerDependent"
 // viewer, the size of what such a subscription keeps, and whether the bytes may differ between viewers. The key is empty for operations whose normal
 // form is too long.
 func (e *Executor) RenderGroup(op *graphql.OperationContext) (key string, size int, ofViewer bool) {
-	return exec.RenderGroup(e.schema, viewerDependent, op)
+	key, size, ofViewer = exec.RenderGroup(e.schema, viewerDependent, op)
+	return key, max(size, (retainedBy(op)+exec.DocumentSize(op.RawQuery))/bytesPerSize), ofViewer
 }
+
+// bytesPerSize is the memory of a subscription for each of its size: see [operation.Executor].
+const bytesPerSize = 15

@@ -28,6 +28,12 @@ func (e *Executor) DispatchOperation(
 			return responses(ctx)
 		}
 		started = true
+		release, err := e.retained.operation(client, op)
+		if err != nil {
+			meter.Close()
+			return &graphql.Response{Errors: gqlerror.List{e.present(ctx, err)}}
+		}
+		defer release()
 		run := e.shares.RunQuery
 		if op.Operation.Operation == ast.Mutation {
 			run = e.shares.RunMutation

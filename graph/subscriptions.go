@@ -26,19 +26,30 @@ const planKey = "plan"
 // Subscribe authorises a subscription for the viewer of ctx. It returns the source of its events, or errors for the client.
 // Call it once for an operation, before [Executor.Render]. It charges the client for the work of starting the subscription beyond its
 // price.
-func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) (retwis.EventSource, gqlerror.List) {
+func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) (source retwis.EventSource, errs gqlerror.List) {
 	ctx = e.withResponse(graphql.WithOperationContext(ctx, op))
 	client := limits.ClientOf(ctx)
+	release, err := e.retained.operation(client, op)
+	if err != nil {
+		return nil, gqlerror.List{e.present(ctx, err)}
+	}
 	price := limits.Price(op)
 	meter := e.startMeter(client, op, price)
+	end := func() {
+		meter.Close()
+		release()
+	}
+	defer func() {
+		if source == nil {
+			end()
+		}
+	}()
 	done, err := e.shares.Run(ctx, client, price.Charged)
 	if err != nil {
-		meter.Close()
 		return nil, gqlerror.List{e.present(ctx, err)}
 	}
 	defer done()
 	if err := meter.CheckBudget(); err != nil {
-		meter.Close()
 		return nil, gqlerror.List{e.present(ctx, err)}
 	}
 	endTurn := meter.TakeTurn(ctx)
@@ -46,14 +57,13 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 	if plan := e.planOf(ctx, op); plan != nil {
 		op.Stats.SetExtension(planKey, plan)
 	}
-	source := e.subscribe(ctx, op)
+	events := e.subscribe(ctx, op)
 	endTurn()
 	if errs := graphql.GetErrors(ctx); len(errs) > 0 {
-		meter.Close()
 		return nil, errs
 	}
 	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) (err error) {
-		defer meter.Close()
+		defer end()
 		defer func() { // no resolver, which would recover, runs here
 			if r := recover(); r != nil {
 				err = recoverPanic(ctx, r)
@@ -68,7 +78,7 @@ func (e *Executor) Subscribe(ctx context.Context, op *graphql.OperationContext) 
 		}
 		defer done()
 		defer meter.TakeTurn(ctx)()
-		return source(cost.With(ctx, meter), after, sink)
+		return events(cost.With(ctx, meter), after, sink)
 	}, nil
 }
 

@@ -19,6 +19,9 @@ const (
 	bytesPerField     = 600 // of a plan
 )
 
+// DocumentSize returns about how many bytes a parsed document takes, without plans.
+func DocumentSize(text string) int { return bytesPerDocument + bytesPerCharacter*len(text) }
+
 // DocumentCache keeps valid documents by their text in normal form, and the plans of their operations. It evicts the
 // least recently used. It also caches the last source text of each document, to skip normalisation. The documents that one holder has added take
 // half of it at most, so that nobody can evict those of all others.
@@ -104,7 +107,7 @@ func (c *DocumentCache) Add(ctx context.Context, text string, doc *ast.QueryDocu
 	}
 	d := &document{holder: c.holderOf(ctx), text: text, doc: doc, plans: make(map[*ast.OperationDefinition]*plans, len(doc.Operations))}
 	c.byText[text] = c.recent.PushFront(d)
-	c.growLocked(d, bytesPerDocument+bytesPerCharacter*len(text))
+	c.growLocked(d, DocumentSize(text))
 }
 
 // growLocked adds the bytes that a cached document takes now, and evicts the oldest of its holder while that has more than its share, or the oldest

@@ -17,6 +17,7 @@ type Shares struct {
 	Bytes    Gates // of responses that are written or wait for their readers
 	Requests Gates // bytes of large requests that are still arriving
 	Events   Gates // bytes of live events that wait to be rendered
+	Values   Gates // bytes of the values and documents of operations that wait or run
 
 	light     Gates // points of the light operations that run
 	heavy     Gates // number of the heavy queries that run
@@ -53,6 +54,7 @@ func NewShares() *Shares {
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
 		Events:    NewGates(eventsInFlight, eventsOfHolder),
+		Values:    NewGates(valuesInFlight, valuesOfHolder),
 		light:     light,
 		heavy:     NewGates(heavyQueries+1, 1), // one is for what is done for several clients
 		computes:  NewGates(slots, 1),
@@ -114,6 +116,12 @@ func (s *Shares) Hold(client ratelimit.Client, bytes int) (release func(), ok bo
 // function has to be called when the request was read.
 func (s *Shares) Receive(client ratelimit.Client, bytes int) (release func(), ok bool) {
 	return try(s.Requests, client, bytes)
+}
+
+// Keep counts bytes of the values, or of the document, of an operation that waits or runs. It reports false if too many do. The
+// returned function has to be called when it has ended.
+func (s *Shares) Keep(client ratelimit.Client, bytes int) (release func(), ok bool) {
+	return try(s.Values, client, bytes)
 }
 
 func try(g Gates, client ratelimit.Client, n int) (release func(), ok bool) {

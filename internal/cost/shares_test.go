@@ -639,7 +639,8 @@ func TestShares_BytesOfANetworkLeaveHalfToOthers(t *testing.T) {
 			account := s.Account(client)
 			return func() { account.Set(0) }, account.Set(bytes)
 		}, bytesOfHolder, bytesInFlight},
-		"requests": {func(s *Shares) Gates { return s.Requests }, (*Shares).Receive, requestsOfHolder, requestsInFlight},
+		"requests":             {func(s *Shares) Gates { return s.Requests }, (*Shares).Receive, requestsOfHolder, requestsInFlight},
+		"values of operations": {func(s *Shares) Gates { return s.Values }, (*Shares).Keep, valuesOfHolder, valuesInFlight},
 		"requests of connections": {func(s *Shares) Gates { return s.Requests }, func(s *Shares, client ratelimit.Client, bytes int) (func(), bool) {
 			account := s.RequestAccount(client)
 			return func() { account.Set(0) }, account.Set(bytes)

@@ -40,7 +40,7 @@ type Executor interface {
 	RenderFor(ctx context.Context, op *graphql.OperationContext, event retwis.Event, payer, holder ratelimit.Client) (*graphql.Response, error)
 	// RenderGroup returns a key that subscriptions share when they render each event to
 	// the same bytes for the same viewer, the size of what such a subscription keeps, and whether the bytes depend on the viewer. The
-	// key is empty for an operation whose normal form is too long. The size is that of its text in bytes, or more if it has many fields: the memory that
-	// the operation takes is about 15 times as much.
+	// key is empty for an operation whose normal form is too long. The size is that of its text in bytes, or more if it has many fields, many values, or
+	// a long document: the memory that the operation takes is about 15 times as much.
 	RenderGroup(op *graphql.OperationContext) (key string, size int, perViewer bool)
 }

@@ -1,0 +1,121 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"retwis/internal/auth"
+	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
+)
+
+// Attack: 4370 operations that waited on websockets each kept a variable of 250 KB. They took 1.7 GB within 12 s, and nobody paid.
+func TestRetained_BoundsTheValuesOfOperationsThatWait(t *testing.T) {
+	t.Parallel()
+	const bound = 1 << 20
+	text := strings.Repeat("x", bound/8)
+	for name, tt := range map[string]struct {
+		params graphql.RawParams
+		most   int // operations that may wait
+	}{
+		"variables":            {graphql.RawParams{Query: `query($id: ID!) { node(id: $id) { id } }`, Variables: map[string]any{"id": text}}, 7},
+		"undeclared variables": {graphql.RawParams{Query: `{ publicTimeline { kind } }`, Variables: map[string]any{"x": text}}, 7},
+		"extensions":           {graphql.RawParams{Query: `{ publicTimeline { kind } }`, Extensions: map[string]any{"x": text}}, 7},
+		"comments":             {graphql.RawParams{Query: `{ publicTimeline { kind } } #` + text[:bound/40]}, 39},
+		"subscriptions":        {graphql.RawParams{Query: `subscription { timelineEvents { __typename } }`, Extensions: map[string]any{"x": text}}, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAPI(Options{})
+				shares := a.executor.shares
+				shares.Values = cost.NewGates(4*bound, bound)
+				ctx := auth.WithIdentity(graphql.StartOperationTrace(t.Context()), auth.Identity{User: 1})
+				done, err := occupyAll(t.Context(), shares, ratelimit.Client{User: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				waiting, refused := 0, 0
+				for range tt.most + 2 {
+					params := tt.params
+					waiting++
+					go func() {
+						op, errs := a.executor.CreateOperationContext(ctx, &params)
+						if len(errs) == 0 {
+							errs = a.execute(ctx, op)
+						}
+						if len(errs) > 0 && (errors.Is(errs[0], errRateLimited) || errs[0].Extensions["code"] == "RATE_LIMITED") {
+							refused++
+						}
+						waiting--
+					}()
+					synctest.Wait()
+				}
+				if waiting != tt.most || refused != 2 {
+					t.Errorf("%d operations wait and %d are refused, want %d and 2", waiting, refused, tt.most)
+				}
+				other := auth.WithIdentity(graphql.StartOperationTrace(t.Context()), auth.Identity{User: 2})
+				params := tt.params
+				if _, errs := a.executor.CreateOperationContext(other, &params); len(errs) > 0 {
+					t.Errorf("an operation of another client: %v", errs)
+				}
+				done()
+				synctest.Wait()
+				if used := shares.Values.Used(); waiting != 0 || used != 0 {
+					t.Errorf("%d operations have not ended, and %d bytes are still counted", waiting, used)
+				}
+			})
+		})
+	}
+}
+
+// execute executes a query, or begins a subscription. It returns the errors.
+func (a *api) execute(ctx context.Context, op *graphql.OperationContext) gqlerror.List {
+	if op.Operation.Operation == ast.Subscription {
+		source, errs := a.executor.Subscribe(ctx, op)
+		if source != nil {
+			ended, end := context.WithCancel(ctx)
+			end()
+			_ = source(ended, "", nil)
+		}
+		return errs
+	}
+	responses, ctx := a.executor.DispatchOperation(ctx, op)
+	if response := responses(ctx); response != nil {
+		return response.Errors
+	}
+	return nil // ctx is done
+}
+
+// Attack: each of 20 000 subscriptions selected one field of a document of its own, which was as long as possible: the rest belonged to another operation.
+func TestRetained_SizeOfASubscriptionIncludesItsDocument(t *testing.T) {
+	t.Parallel()
+	const subscription = `subscription A { timelineEvents { __typename } }`
+	a := newAPI(Options{})
+	sizeOf := func(params graphql.RawParams) int {
+		t.Helper()
+		params.OperationName = "A"
+		op, errs := a.executor.CreateOperationContext(graphql.StartOperationTrace(t.Context()), &params)
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		_, size, _ := a.executor.RenderGroup(op)
+		return size
+	}
+	small := sizeOf(graphql.RawParams{Query: subscription})
+	for name, params := range map[string]graphql.RawParams{
+		"another operation": {Query: subscription + ` query B { node(id: "` + strings.Repeat("x", 1000) + `") { id } }`},
+		"a comment":         {Query: subscription + ` # ` + strings.Repeat("x", 30_000)},
+		"an extension":      {Query: subscription, Extensions: map[string]any{"x": strings.Repeat("x", 200_000)}},
+	} {
+		if size := sizeOf(params); size < small+1000 {
+			t.Errorf("with %s, the size is %d, without it %d", name, size, small)
+		}
+	}
+}
