@@ -259,7 +259,7 @@ func (c *Conn) pushLocked(f Frame, more bool) {
 
 // writeNowLocked writes the queue and another frame as far as the socket accepts them
 // without waiting. It reports whether that was all. If the socket accepted a part, the
-// rest is left to a writer; if it accepted nothing, everything is.
+// rest is left to a writer, unless too many bytes wait, which ends the connection; if it accepted nothing, everything is.
 func (c *Conn) writeNowLocked(last ...Frame) (all bool) {
 	buffer := c.shared.buffers.Get()
 	defer c.shared.buffers.Put(buffer)
@@ -279,7 +279,12 @@ func (c *Conn) writeNowLocked(last ...Frame) (all bool) {
 	c.dropLocked()
 	c.roomLocked()
 	if n < len(b) {
-		c.rest, c.restEnds = bytes.Clone(b[n:]), ending
+		if !c.account.Set(len(b) - n) {
+			c.shared.SlowConsumers.Add(1)
+			c.abortLocked() // the rest would be kept until its write fails; nothing can be sent after a part of a frame
+			return true
+		}
+		c.rest, c.restEnds, c.counted = bytes.Clone(b[n:]), ending, len(b)-n
 		return false
 	}
 	if ending {
@@ -352,9 +357,13 @@ func truncateReason(reason string) string {
 // Abort closes the connection at once, without a close frame. It may be called again.
 func (c *Conn) Abort() {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.abortLocked()
+}
+
+func (c *Conn) abortLocked() {
 	c.closing = true
 	c.closeSocketLocked()
-	c.mu.Unlock()
 	c.cancel()
 }
 

@@ -152,6 +152,46 @@ func TestConn_DisconnectsSlowConsumer(t *testing.T) {
 	})
 }
 
+// Attack: clients that did not read kept a part of an event of 2 MB each, although too many bytes waited for them: until the write of the rest failed.
+func TestConn_KeepsNoRestOfAFrameBeyondTheBound(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ours, err := net.Dial("unix", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := openOver(t, ours, theirs)
+	account := &bounded{most: 1 << 20}
+	c.account = account
+	c.Send([]byte(strings.Repeat("x", 2<<20)))
+	c.mu.Lock()
+	kept := c.waitingLocked()
+	c.mu.Unlock()
+	if kept != 0 || account.used != 0 || account.refused == 0 || !c.isClosing() {
+		t.Errorf("the connection keeps %d bytes, of which %d are counted; %d refused", kept, account.used, account.refused)
+	}
+}
+
+// bounded is an account that refuses more bytes than a bound.
+type bounded struct{ most, used, refused int }
+
+func (b *bounded) Set(bytes int) bool {
+	if bytes > b.most {
+		b.refused++
+		return false
+	}
+	b.used = bytes
+	return true
+}
+
 func TestConn_MessageRules(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -79,7 +79,7 @@ func (c *Conn) readMessage(r io.Reader) ([]byte, error) {
 	if !c.arrivals.Set(c.shared.MaxMessage) {
 		return message, errTooManyArrive
 	}
-	all := bytes.NewBuffer(message)
+	all := bytes.NewBuffer(append(make([]byte, 0, c.shared.MaxMessage+1+bytes.MinRead), message...)) // it never grows to more than is counted
 	_, err = all.ReadFrom(io.LimitReader(r, int64(c.shared.MaxMessage-len(message))+1))
 	return all.Bytes(), err
 }
