@@ -1,6 +1,7 @@
 package broadcast
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -75,13 +76,17 @@ type cacheEntry struct {
 	renderedAt time.Time
 }
 
-// get returns the cached result, or else that of render.
-func (c *cache) get(key cacheKey, render func() (*Rendered, error)) (*Rendered, error) {
+// get returns the cached result, or else that of render. It fails with errLeft if ctx is done before another request has rendered it.
+func (c *cache) get(ctx context.Context, key cacheKey, render func() (*Rendered, error)) (*Rendered, error) {
 	c.mu.Lock()
 	if known := c.known[key]; known != nil {
 		c.mu.Unlock()
-		<-known.done
-		return known.result, known.err
+		select {
+		case <-known.done:
+			return known.result, known.err
+		case <-ctx.Done():
+			return nil, errLeft
+		}
 	}
 	if c.known == nil {
 		c.known = map[cacheKey]*cacheEntry{}

@@ -77,7 +77,7 @@ type group struct {
 	alone    context.Context
 	endAlone context.CancelFunc
 
-	rendering sync.Mutex // one event at a time
+	rendering chan struct{} // has an element while an event is rendered: one at a time
 	op        *graphql.OperationContext
 }
 
@@ -140,7 +140,7 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 		return errTooManyGroups
 	}
 	if found == nil {
-		found = &group{groups: g, key: key, size: size, op: op, clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
+		found = &group{groups: g, key: key, size: size, op: op, rendering: make(chan struct{}, 1), clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
 		g.byKey[key] = found
 		queues := 1
 		if key.viewer == 0 && key.client == (ratelimit.Key{}) {
@@ -299,18 +299,22 @@ func (g *group) limitOf(m *Member) error {
 }
 
 // render returns the bytes of an event for all members. The client of the member that needs them first pays. It fails when
-// the server stops, when the response has no JSON encoding, or with RATE_LIMITED when this client has to pay and cannot.
-func (g *group) render(e retwis.Event, client ratelimit.Client) (*Rendered, error) {
+// the server stops, when the response has no JSON encoding, with RATE_LIMITED when this client has to pay and cannot, or with errLeft when ctx is done
+// before the event is rendered: a subscription that has ended does not wait in line.
+func (g *group) render(ctx context.Context, e retwis.Event, client ratelimit.Client) (*Rendered, error) {
 	what, ok := contentOf(e)
 	if !ok {
-		return g.execute(e, client)
+		return g.execute(ctx, e, client)
 	}
 	for {
 		payer := ratelimit.Key{}
-		rendered, err := g.groups.cache.get(cacheKey{g, what}, func() (*Rendered, error) {
+		rendered, err := g.groups.cache.get(ctx, cacheKey{g, what}, func() (*Rendered, error) {
 			payer = client.Key()
-			return g.execute(e, client)
+			return g.execute(ctx, e, client)
 		})
+		if errors.Is(err, errLeft) && ctx.Err() == nil {
+			continue // another member was about to render it, and left
+		}
 		if errors.Is(err, errRateLimited) && payer != client.Key() {
 			continue // another client had no budget; it was alone when it began to pay
 		}
@@ -318,14 +322,25 @@ func (g *group) render(e retwis.Event, client ratelimit.Client) (*Rendered, erro
 	}
 }
 
+// errLeft means that a subscription has ended before its event was rendered.
+var errLeft = errors.New("the subscription has ended")
+
 // errOutage means that an event could not be rendered as a whole.
 var errOutage = errors.New("an outage failed the rendering of an event")
 
 // execute runs the operation for one event. It retries transient failures for a while:
-// subscribers resume after the event, and would never get it. An event that an outage has kept incomplete ends their subscriptions.
-func (g *group) execute(e retwis.Event, payer ratelimit.Client) (*Rendered, error) {
-	g.rendering.Lock()
-	defer g.rendering.Unlock()
+// subscribers resume after the event, and would never get it. An event that an outage has kept incomplete ends their subscriptions. Once it has begun, it does
+// not depend on ctx, because others wait for the result.
+func (g *group) execute(ctx context.Context, e retwis.Event, payer ratelimit.Client) (*Rendered, error) {
+	select {
+	case g.rendering <- struct{}{}:
+	case <-ctx.Done():
+		return nil, errLeft
+	}
+	defer func() { <-g.rendering }()
+	if ctx.Err() != nil {
+		return nil, errLeft
+	}
 	placeholder := newPlaceholder()
 	event := retwis.AtCursor(e, placeholder)
 	if event == nil {

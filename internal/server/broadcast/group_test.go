@@ -437,6 +437,47 @@ func pointers(members []Member) []*Member {
 	return all
 }
 
+// Attack: replays of subscriptions that had ended waited in line to render events, with all the posts that they had read.
+func TestGroup_MembersThatHaveLeftDoNotWaitInLine(t *testing.T) {
+	t.Parallel()
+	for name, event := range map[string]retwis.Event{
+		"an event that is cached":     post(7, "c"),
+		"an event that is not cached": &retwis.MarkerMoved{Cursor: "c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				groups, executor := newTestGroups(t.Context())
+				var members [3]Member
+				var got [3]received
+				for i := range members {
+					client := ratelimit.Client{User: retwis.UserID(i + 1), Address: netip.MustParseAddr("192.0.2.1")}
+					join(t, groups, &members[i], &graphql.OperationContext{RawQuery: "news"}, client, &got[i])
+				}
+				members[0].group.rendering <- struct{}{} // another event is being rendered
+				left := 0
+				ctx, leave := context.WithCancel(t.Context())
+				for i, ctx := range []context.Context{ctx, ctx, t.Context()} {
+					go func() {
+						members[i].Replay(ctx, event)
+						left++
+					}()
+					synctest.Wait()
+				}
+				leave()
+				synctest.Wait()
+				if left != 2 || executor.rendered != 0 {
+					t.Errorf("%d members have left and %d events are rendered, want 2 and none", left, executor.rendered)
+				}
+				<-members[0].group.rendering
+				synctest.Wait()
+				if left != 3 || len(got[2].texts) != 1 || len(got[0].texts)+len(got[1].texts) > 0 || executor.rendered != 1 {
+					t.Errorf("%d members are done, the last one got %q, the others %q and %q, after %d renderings", left, got[2].texts, got[0].texts, got[1].texts, executor.rendered)
+				}
+			})
+		})
+	}
+}
+
 func TestCache_ExpiresEntries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -104,8 +104,11 @@ func (m *Member) Replay(ctx context.Context, e retwis.Event) {
 	if err != nil {
 		return
 	}
-	rendered, err := m.group.render(e, m.client)
+	rendered, err := m.group.render(ctx, e, m.client)
 	done()
+	if errors.Is(err, errLeft) {
+		return
+	}
 	m.send(rendered, err, e.EventCursor(), false)
 }
 

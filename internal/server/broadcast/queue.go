@@ -222,7 +222,7 @@ func (q *queue) deliver(e queued, more bool) {
 	if !ok || q.rendered.event == nil || q.rendered.content != what {
 		q.leave() // rendering has shares of its own
 		q.rendered.content = what
-		q.rendered.event, err = e.to.group.render(e.event, e.to.client)
+		q.rendered.event, err = e.to.group.render(e.to.group.groups.ctx, e.event, e.to.client)
 		q.enter(e.to)
 	}
 	e.to.send(q.rendered.event, err, e.event.EventCursor(), more)

@@ -80,6 +80,29 @@ func TestLimits_SubscriptionsPerUser(t *testing.T) {
 	})
 }
 
+// Attack: subscriptions that their clients had completed counted no longer, although their replays waited to render events. So there was no bound for
+// what they kept.
+func TestLimits_CompletedSubscriptionsCountUntilTheyStop(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, func(o *server.Options) { o.SubscriptionsPerUser = 1 }, func(h *servertest.Harness) {
+		gate := make(chan struct{})
+		h.Backend.Timelines.BlockOn(gate)
+		c := h.Ready(h.Login(1))
+		c.Subscribe("1", servertest.News)
+		c.ExpectAlive()
+		c.Complete("1")
+		c.ExpectAlive()
+		synctest.Wait()
+		c.Subscribe("2", servertest.FeedA)
+		c.Expect(rateLimited("this user has too many subscriptions", "2"))
+		close(gate)
+		synctest.Wait()
+		c.Subscribe("3", servertest.FeedA)
+		c.Subscribe("4", servertest.FeedA)
+		c.Expect(rateLimited("this user has too many subscriptions", "4"))
+	})
+}
+
 func TestLimits_SubscriptionsPerNetwork(t *testing.T) {
 	t.Parallel()
 	servertest.OnTCP(t, func(o *server.Options) {
@@ -112,8 +135,14 @@ func TestLimits_SubscriptionsPerNetwork(t *testing.T) {
 		bobElsewhere.ExpectAlive()
 
 		ann.Complete("3")
-		ann.ExpectAlive()
-		bob.Subscribe("5", servertest.FeedA)
+		servertest.Within(t, func() bool { // it counts until it has stopped
+			bob.Subscribe("5", servertest.FeedA)
+			bob.Subscribe("query", `{ hello }`)
+			refused := strings.HasPrefix(bob.Read(), `{"type":"error"`)
+			for bob.Read() != `{"type":"complete","id":"query"}` {
+			}
+			return !refused
+		}, func() { t.Fatal("the subscription that was completed still counts") })
 		bob.ExpectAlive()
 
 		// A subscription that its user may not have does not count for the network.

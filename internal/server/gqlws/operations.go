@@ -158,16 +158,13 @@ func (s *socket) countLocked(kind ast.Operation) int {
 	return n
 }
 
-// removeLocked frees the operation's id and its share of the limits.
+// removeLocked frees the operation's id and its share of the limits of the socket.
 func (s *socket) removeLocked(op *subscriber) {
 	if !op.active {
 		return
 	}
 	op.active = false
 	s.operations = slices.DeleteFunc(s.operations, func(other *subscriber) bool { return other == op })
-	if op.kind == ast.Subscription {
-		s.quota(op).Release(clients.ClientOf(s.ctx))
-	}
 	if s.closing != nil && s.countLocked(ast.Mutation) == 0 {
 		s.conn.Close(s.closing.code, s.closing.reason)
 	}
@@ -190,9 +187,7 @@ func (s *socket) stopped(op *subscriber) {
 	}
 	op.cancel()
 	s.removeLocked(op)
-	if op.kind != ast.Subscription { // one that the client has completed takes memory until it stops
-		s.quota(op).Release(clients.ClientOf(s.ctx))
-	}
+	s.quota(op).Release(clients.ClientOf(s.ctx)) // one that the client has completed takes memory until it stops
 	s.running--
 	s.handler.Conns.Tasks.Done()
 }
