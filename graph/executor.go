@@ -160,13 +160,23 @@ func (e *Executor) Prepare(
 	ctx context.Context, params *graphql.RawParams, queriesOnly bool,
 ) (*graphql.OperationContext, ratelimit.Budget, gqlerror.List) {
 	client := limits.ClientOf(ctx)
+	bytes := bytesOf(params)
+	release, err := e.retained.values(client, bytes)
+	if err != nil {
+		*params = graphql.RawParams{} // the delay does not keep it
+		e.delay(client)
+		return &graphql.OperationContext{}, ratelimit.Budget{}, gqlerror.List{gqlerror.Wrap(err)}
+	}
+	defer release()
 	if err := e.Admit(ctx); err != nil {
 		return &graphql.OperationContext{}, ratelimit.Budget{}, gqlerror.List{gqlerror.Wrap(err)}
 	}
 	op, charged, errs := e.createOperation(ctx, client, params, queriesOnly)
 	switch {
 	case len(errs) == 0:
+		op.Stats.SetExtension(retainedKey, bytes)
 	case errors.Is(errs[0], errRateLimited):
+		op = &graphql.OperationContext{} // the delay does not keep its document
 		e.delay(client)
 	default:
 		e.limiter.Spend(client, max(cost.PerRefusal-charged.document, 1))
@@ -217,12 +227,7 @@ type charge struct {
 func (e *Executor) createOperation(
 	ctx context.Context, client ratelimit.Client, params *graphql.RawParams, queriesOnly bool,
 ) (*graphql.OperationContext, charge, gqlerror.List) {
-	sent, bytes := params.Query != "", bytesOf(params) // not only the hash
-	release, err := e.retained.values(client, bytes)
-	if err != nil {
-		return &graphql.OperationContext{}, charge{}, gqlerror.List{gqlerror.Wrap(err)}
-	}
-	defer release()
+	sent := params.Query != "" // not only the hash
 	document, charged, refused := e.findDocument(ctx, client, params)
 	if refused != nil {
 		return &graphql.OperationContext{}, charged, gqlerror.List{refused}
@@ -232,11 +237,11 @@ func (e *Executor) createOperation(
 	if len(errs) > 0 {
 		return &graphql.OperationContext{}, charged, errs
 	}
-	releaseDocument, err := e.retained.document(client, document.Text, doc)
+	release, err := e.retained.document(client, document.Text, doc)
 	if err != nil {
 		return &graphql.OperationContext{}, charged, gqlerror.List{gqlerror.Wrap(err)}
 	}
-	defer releaseDocument()
+	defer release()
 	if operation := doc.Operations.ForName(params.OperationName); operation != nil {
 		if err := limits.CheckScalars(e.schema, operation, params.Variables); err != nil {
 			return &graphql.OperationContext{}, charged, gqlerror.List{err}
@@ -252,7 +257,6 @@ func (e *Executor) createOperation(
 		return op, charged, errs
 	}
 	op.Stats.SetExtension(documentKey, document)
-	op.Stats.SetExtension(retainedKey, bytes)
 	e.documents.Know(document.Text, document.Source)
 	if sent {
 		e.persisted.Keep(ctx, params, document.Source, func(points int) error {

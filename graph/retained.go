@@ -9,18 +9,10 @@ import (
 	"retwis/graph/exec"
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
-	"retwis/internal/retwis"
 )
 
 // retainedKey is the key of the bytes that the values of a request take, in the stats of its operation.
 const retainedKey = "retained"
-
-// errTooMuchRetained refuses an operation if those of its client that wait and run keep too much.
-var errTooMuchRetained = func() error {
-	err := retwis.Errorf(retwis.CodeRateLimited, "the variables and documents of the operations that run or wait are too large together: wait for their responses")
-	err.RetryAfterSeconds = 1
-	return err
-}()
 
 // retained counts what operations keep in memory while they wait and run: thousands may wait for their turns, each with variables of 256 KB or a
 // document of its own. A document counts once, however many operations it has: for the client of the first one that waits.
@@ -55,7 +47,7 @@ func retainedBy(op *graphql.OperationContext) int {
 func (k *retained) values(client ratelimit.Client, bytes int) (release func(), err error) {
 	release, ok := k.shares.Keep(client, bytes)
 	if !ok {
-		return nil, errTooMuchRetained
+		return nil, cost.ErrTooMuchKept()
 	}
 	return release, nil
 }
@@ -68,7 +60,7 @@ func (k *retained) document(client ratelimit.Client, text string, doc *ast.Query
 	if d == nil {
 		release, ok := k.shares.Keep(client, exec.DocumentSize(text))
 		if !ok {
-			return nil, errTooMuchRetained
+			return nil, cost.ErrTooMuchKept()
 		}
 		d = &retainedDocument{release: release}
 		k.documents[doc] = d

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"retwis/graph/limits"
 	"retwis/internal/auth"
 	"retwis/internal/cost"
 	"retwis/internal/ratelimit"
@@ -74,6 +76,42 @@ func TestRetained_BoundsTheValuesOfOperationsThatWait(t *testing.T) {
 		})
 	}
 }
+
+// Attack: refusals wait, up to minutes. Those of clients without budget kept what they had sent, and thousands waited.
+func TestRetained_CountsRefusalsThatWait(t *testing.T) {
+	t.Parallel()
+	const bound = 1 << 20
+	synctest.Test(t, func(t *testing.T) {
+		a := newAPI(Options{})
+		a.executor.limiter = slow{&budget{left: -1}}
+		a.executor.shares.Values = cost.NewGates(4*bound, bound)
+		refused := 0
+		for range 100 {
+			go func() {
+				params := graphql.RawParams{Query: `{ publicTimeline { kind } }`, Variables: map[string]any{"x": strings.Repeat("x", bound/8)}}
+				_, _, errs := a.executor.Prepare(graphql.StartOperationTrace(t.Context()), &params, false)
+				if len(errs) == 0 || !errors.Is(errs[0], errRateLimited) {
+					t.Errorf("got %v", errs)
+				}
+				refused++
+			}()
+		}
+		synctest.Wait()
+		if used := a.executor.shares.Values.Used(); refused > 0 || used <= bound/2 || used > bound {
+			t.Errorf("%d are refused at once, and %d bytes of those that wait are counted", refused, used)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if used := a.executor.shares.Values.Used(); refused != 100 || used != 0 {
+			t.Errorf("%d are refused, and %d bytes are still counted", refused, used)
+		}
+	})
+}
+
+// slow is a limiter that delays refusals.
+type slow struct{ limits.Limiter }
+
+func (slow) Delay(ratelimit.Client) time.Duration { return time.Second }
 
 // execute executes a query, or begins a subscription. It returns the errors.
 func (a *api) execute(ctx context.Context, op *graphql.OperationContext) gqlerror.List {

@@ -40,7 +40,8 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if !x.api.Origins.MayPost(x.R, x.TLS) {
 			return nil, refuse(http.StatusForbidden, retwis.CodeForbidden, "this origin is not allowed to use the API")
 		}
-		body, refusal := x.readBody()
+		body, release, refusal := x.readBody()
+		defer release() // a refusal may wait, with all that has arrived
 		x.read = len(body)
 		if refusal != nil {
 			return nil, refusal
@@ -59,7 +60,6 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 	if err != nil {
 		return nil, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", err)
 	}
-	params.Headers = x.R.Header
 	return params, nil
 }
 
@@ -87,21 +87,22 @@ func (x *Exchange) RefuseMutation() *Refusal {
 	return refuse(http.StatusMethodNotAllowed, retwis.CodeBadUserInput, "GET is for queries only: use POST")
 }
 
-// readBody returns the JSON of a POST request.
-func (x *Exchange) readBody() ([]byte, *Refusal) {
+// readBody returns the JSON of a POST request. The returned function has to be called when it is no longer needed.
+func (x *Exchange) readBody() (body []byte, release func(), refusal *Refusal) {
+	release = func() {}
 	media, params, err := parseMediaType(x.R.Header.Get("Content-Type"))
 	if errors.Is(err, errLongMedia) {
-		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "%s", err)
+		return nil, release, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "%s", err)
 	}
 	if err != nil || media != mediaJSON {
-		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must be %s", mediaJSON)
+		return nil, release, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must be %s", mediaJSON)
 	}
 	if charset := params["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must be UTF-8")
+		return nil, release, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must be UTF-8")
 	}
 	if coding := x.R.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		x.W.Header().Set("Accept-Encoding", "identity")
-		return nil, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must not be compressed")
+		return nil, release, refuse(http.StatusUnsupportedMediaType, retwis.CodeBadUserInput, "the body must not be compressed")
 	}
 	tooLarge := func() *Refusal {
 		return refuse(http.StatusRequestEntityTooLarge, retwis.CodeBadUserInput,
@@ -109,28 +110,27 @@ func (x *Exchange) readBody() ([]byte, *Refusal) {
 	}
 	if x.R.ContentLength > MaxBody {
 		x.W.Header().Set("Connection", "close") // the body will not be read
-		return nil, tooLarge()
+		return nil, release, tooLarge()
 	}
 	// A large body may arrive slowly, so few of them may arrive at once.
 	arriving := http.MaxBytesReader(x.W, x.R.Body, MaxBody)
-	body, err := io.ReadAll(io.LimitReader(arriving, operation.LargeRequest))
+	body, err = io.ReadAll(io.LimitReader(arriving, operation.LargeRequest))
 	if err == nil && len(body) == operation.LargeRequest {
-		release, ok := x.api.Shares.Receive(clients.ClientOf(x.R.Context()), MaxBody)
-		if !ok {
+		var ok bool
+		if release, ok = x.api.Shares.Receive(clients.ClientOf(x.R.Context()), MaxBody); !ok {
 			x.W.Header().Set("Connection", "close") // the rest will not be read
 			x.api.Runner.Pay(x.R.Context(), cost.PerRequest+cost.Received(len(body)))
-			return nil, &Refusal{http.StatusTooManyRequests, operation.RateLimited(1, "too many large requests of your network are arriving").Errors[0]}
+			return nil, release, &Refusal{http.StatusTooManyRequests, operation.RateLimited(1, "too many large requests of your network are arriving").Errors[0]}
 		}
-		defer release()
-		all := bytes.NewBuffer(body)
+		all := bytes.NewBuffer(append(make([]byte, 0, MaxBody+bytes.MinRead), body...)) // it never grows to more than is counted
 		_, err = all.ReadFrom(arriving)
 		body = all.Bytes()
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return body, tooLarge()
+		return body, release, tooLarge()
 	}
 	if err != nil {
-		return body, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", fmt.Errorf("the body ended early: %w", err))
+		return body, release, refuse(http.StatusBadRequest, retwis.CodeBadUserInput, "%s", fmt.Errorf("the body ended early: %w", err))
 	}
-	return body, nil
+	return body, release, nil
 }
