@@ -17,8 +17,11 @@ const (
 	selectsViewer
 )
 
-// rowsPerField is what each field that a response resolves counts for, beyond the first thousand: one takes up to 7 µs.
-const rowsPerField = 2
+// What each field that a response resolves counts for, beyond the first thousand.
+const (
+	rowsPerField  = 2   // one takes up to 7 µs
+	bytesPerField = 200 // until the response is complete
+)
 
 // hooks returns what plans have to know about the fields of the schema.
 func hooks() exec.Hooks {
@@ -61,7 +64,12 @@ func hooks() exec.Hooks {
 			})
 		},
 		Stopped: func(ctx context.Context) error { return cost.Of(ctx).Err() },
-		Added:   func(ctx context.Context, fields int) error { return cost.Walk(ctx, rowsPerField*fields) },
+		Added: func(ctx context.Context, fields int) error {
+			if err := cost.Of(ctx).Keep(bytesPerField * fields); err != nil {
+				return err //nolint:wrapcheck // for the client
+			}
+			return cost.Walk(ctx, rowsPerField*fields)
+		},
 		Written: func(ctx context.Context, length int) error { return cost.Of(ctx).Written(length) },
 	}
 }

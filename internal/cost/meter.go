@@ -77,6 +77,7 @@ type Meter struct {
 	beyond int // points charged beyond the price
 	owed   int // points of it for what happens later
 	held   int // bytes in flight
+	kept   int // bytes in memory
 	closed bool
 	err    error
 	stop   stop // why err is set
@@ -237,6 +238,27 @@ func (m *Meter) Written(length int) error {
 	return m.Err()
 }
 
+// Keep counts bytes that the operation keeps in memory until it ends. It fails if the operation has to stop.
+func (m *Meter) Keep(bytes int) error {
+	if m == nil || m.shares == nil {
+		return nil
+	}
+	if !m.shares.Values.try(m.client, bytes) {
+		return m.fail(ErrTooMuchKept(), keptBytes)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept += bytes
+	return nil
+}
+
+// ErrTooMuchKept returns the error of a holder whose operations keep too much in memory.
+func ErrTooMuchKept() error {
+	err := retwis.Errorf(retwis.CodeRateLimited, "the operations that run or wait take too much memory together: wait for their responses, or use shorter variables")
+	err.RetryAfterSeconds = 1
+	return err
+}
+
 // ErrTooManyBytes returns the error of a holder whose responses wait for their readers.
 func ErrTooManyBytes() error {
 	err := retwis.Errorf(retwis.CodeRateLimited, "too many responses wait to be read: read them first")
@@ -337,7 +359,7 @@ type Final struct {
 	Refunded int // points of the price that were given back
 }
 
-// Close charges the rest of the work, or gives back what was charged too much, and releases the bytes in flight.
+// Close charges the rest of the work, or gives back what was charged too much, and releases the bytes in flight and in memory.
 func (m *Meter) Close() Final {
 	m.endTurn()
 	m.mu.Lock()
@@ -359,6 +381,10 @@ func (m *Meter) Close() Final {
 	if m.held > 0 {
 		m.shares.Bytes.release(m.client, m.held)
 		m.held = 0
+	}
+	if m.kept > 0 {
+		m.shares.Values.release(m.client, m.kept)
+		m.kept = 0
 	}
 	return final
 }

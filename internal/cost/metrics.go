@@ -14,6 +14,7 @@ const (
 	noBudget      stop = "budget"   // the budget of the client was used up
 	largeResponse stop = "response" // the response exceeded [MaxResponse]
 	unreadBytes   stop = "unread"   // too many responses waited for their readers
+	keptBytes     stop = "memory"   // too much was kept in memory
 	unpaidWork    stop = "unpaid"   // a mutation or an event exceeded its [Bound]
 )
 
@@ -25,7 +26,7 @@ type totals struct {
 
 func newTotals() *totals {
 	t := &totals{stops: map[stop]*atomic.Int64{}}
-	for _, reason := range []stop{noBudget, largeResponse, unreadBytes, unpaidWork} {
+	for _, reason := range []stop{noBudget, largeResponse, unreadBytes, keptBytes, unpaidWork} {
 		t.stops[reason] = new(atomic.Int64)
 	}
 	return t

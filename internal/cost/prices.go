@@ -168,8 +168,8 @@ const (
 	requestsInFlight = 512 << 20 // bytes of large requests that are arriving
 	requestsOfHolder = 16 << 20
 
-	valuesInFlight = 256 << 20 // bytes of the values and documents of operations that wait or run
-	valuesOfHolder = 16 << 20
+	valuesInFlight = 256 << 20 // bytes that operations keep while they wait or run: their values, documents, and the fields of their responses
+	valuesOfHolder = 32 << 20
 
 	redisPerCore  = 128 // units of work in Redis, for each core of a process: it serves one command after the other, and the others wait in it
 	redisOfHolder = 64

@@ -17,7 +17,7 @@ type Shares struct {
 	Bytes    Gates // of responses that are written or wait for their readers
 	Requests Gates // bytes of large requests that are still arriving
 	Events   Gates // bytes of live events that wait to be rendered
-	Values   Gates // bytes of the values and documents of operations that wait or run
+	Values   Gates // bytes that operations keep while they wait or run: their values, documents, and the fields of their responses
 
 	light     Gates // points of the light operations that run
 	heavy     Gates // number of the heavy queries that run

@@ -4,7 +4,7 @@ import "encoding/json"
 
 // Bytes that a decoded JSON value takes beside its texts: those of Go's interfaces, strings, slices and maps.
 const (
-	bytesPerValue  = 48
+	bytesPerValue  = 64
 	bytesPerObject = 300 // a map has room for eight fields
 	bytesPerField  = 64  // of a larger one
 )
