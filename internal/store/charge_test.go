@@ -128,11 +128,14 @@ func TestPage_PassesLargeAuthorsTogether(t *testing.T) {
 	url := redistest.Server(t).URL()
 	e := newEngine(t, store.Options{URL: url, Partitions: 1, PullAbove: 1})
 	e.Work(fanout.Options{})
-	const n = 30
+	const n, others = 30, 60
 	people, authors := e.Register("reader", "a", "b"), e.Crowd("author", n)
 	for _, author := range authors {
 		e.Follow(people[1], author)
 		e.Follow(people[2], author)
+	}
+	for _, other := range e.Crowd("other", others) {
+		e.Follow(people[2], other)
 	}
 	e.Drain()
 	for _, author := range authors {
@@ -161,13 +164,20 @@ func TestPage_PassesLargeAuthorsTogether(t *testing.T) {
 			t.Errorf("%d calls of %s for %d large authors", calls, name, n)
 		}
 	}
-	work := workOf(t, func(ctx context.Context) {
-		if _, err := e.Timelines.Page(ctx, retwis.Home(people[1]), retwis.Page{First: 1}); err != nil {
-			t.Error(err)
-		}
-	})
-	if work.Rows < 2*n {
-		t.Errorf("a read that passed %d followed large authors counted %d rows", n, work.Rows)
+	read := func(reader retwis.UserID) cost.Work {
+		return workOf(t, func(ctx context.Context) {
+			if _, err := e.Timelines.Page(ctx, retwis.Home(reader), retwis.Page{First: 1}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if first := read(people[1]); first.Rows < 2*n {
+		t.Errorf("a read that passed %d followed large authors counted %d rows", n, first.Rows)
+	}
+	e.Read(retwis.Home(people[2]))
+	few := read(people[1])
+	if many := read(people[2]); many.Rows < few.Rows+others/2 { // they are packed, so the large authors are searched among them
+		t.Errorf("a reader who follows %d others counted %d rows, one who does not %d", others, many.Rows, few.Rows)
 	}
 }
 

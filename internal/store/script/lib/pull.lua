@@ -121,12 +121,15 @@ local function followed_watermarks(tag, reader, authors)
   local found, most = {}, 1000
   for from = 1, #authors, most do
     local some = { unpack(authors, from, math.min(from + most - 1, #authors)) }
-    local followed = redis.call('ZMSCORE', tag .. 'following:' .. reader, unpack(some))
-    local stored = redis.call('HMGET', tag .. 'pull_watermarks:' .. reader, unpack(some))
-    for i, author in ipairs(some) do
-      if followed[i] then
-        found[author] = stored[i] or '0'
+    local followed = {}
+    for i, score in ipairs(scores_of(tag .. 'following:' .. reader, some)) do
+      if score then
+        followed[#followed + 1] = some[i]
       end
+    end
+    local stored = #followed > 0 and values_of(tag .. 'pull_watermarks:' .. reader, followed) or {}
+    for i, author in ipairs(followed) do
+      found[author] = stored[i] or '0'
     end
   end
   return found
