@@ -162,7 +162,7 @@ const (
 	bytesInFlight = 256 << 20 // of responses that are being written or wait for their readers
 	bytesOfHolder = 64 << 20
 
-	eventsInFlight = 128 << 20 // of live events that wait to be rendered, of a network a half
+	eventsInFlight = 128 << 20 // of live events that wait for a replay, or to be rendered; of a network a half
 	eventsOfHolder = 16 << 20
 
 	requestsInFlight = 512 << 20 // bytes of large requests that are arriving

@@ -16,7 +16,7 @@ import (
 type Shares struct {
 	Bytes    Gates // of responses that are written or wait for their readers
 	Requests Gates // bytes of large requests that are still arriving
-	Events   Gates // bytes of live events that wait to be rendered
+	Events   Gates // bytes of live events that wait for a replay, or to be rendered
 	Values   Gates // bytes of the values and documents of operations that wait or run
 
 	light     Gates // points of the light operations that run
@@ -139,11 +139,6 @@ func (s *Shares) Account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 // RequestAccount returns an account of the large request that arrives on one connection.
 func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 	return s.Requests.account(client)
-}
-
-// EventAccount returns an account of the live events of a client that wait to be rendered.
-func (s *Shares) EventAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
-	return s.Events.account(client)
 }
 
 // Paid returns a context whose exchanges with Redis wait like those of an operation of a client. They cost nothing: the client has paid for them.

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"retwis/internal/cost"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -99,6 +102,7 @@ type narrowSink struct {
 	left   int
 	room   chan struct{}
 	events []string
+	ended  []error
 }
 
 func (s *narrowSink) makeRoom(events int) {
@@ -136,9 +140,79 @@ func (s *narrowSink) Replay(_ context.Context, e retwis.Event) {
 	s.events = append(s.events, describe(e))
 }
 
+func (s *narrowSink) End(reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = append(s.ended, reason)
+}
+
+func (s *narrowSink) endings() []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.ended)
+}
+
 func (s *narrowSink) FilterBy(func(retwis.Event) retwis.Event) {}
 func (s *narrowSink) Take(retwis.Event) bool                   { return true }
-func (s *narrowSink) End(error)                                {}
+
+// Attack: 20 000 subscriptions of a network resumed and were not read. Each kept up to 1024 live events for the end of its replay, 5 GB together.
+func TestReplay_LiveEventsThatWaitForItAreCounted(t *testing.T) {
+	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		from := db.cursor(alice)
+		db.push(alice)
+		attach := func(client ratelimit.Client) (sink *narrowSink, end func()) {
+			ctx, cancel := context.WithCancel(cost.With(t.Context(), cost.NewMeter(cost.Options{Client: client})))
+			t.Cleanup(cancel)
+			sink = &narrowSink{}
+			if err := h.Attach(ctx, retwis.Subscriber{}, alice, from, sink); err != nil {
+				t.Fatal(err)
+			}
+			return sink, cancel
+		}
+		shares, greedy, other := h.options.Shares, clientOf(7, 1), clientOf(8, 2)
+		const room = 100 // events that the first client may have waiting
+		var used cost.EventAccount
+		if !used.Grow(shares, greedy, 16<<20-room*cost.EventBytes) {
+			t.Fatal("the share of a client is smaller than 16 MB")
+		}
+		before := shares.Events.Used()
+
+		slow, _ := attach(greedy)
+		leaving, leave := attach(other)
+		patient, _ := attach(other)
+		want := []string{"+1", "caught up 1"}
+		for n := range retwis.PostID(2 * room) {
+			if err := slow.endings(); err != nil && n <= room {
+				t.Fatalf("ended with %v behind %d events", err, n)
+			}
+			want = append(want, "+"+db.push(alice).String())
+			synctest.Wait()
+		}
+		if got := slow.endings(); len(got) != 1 || !errors.Is(got[0], retwis.ErrSlowConsumer) {
+			t.Errorf("a subscription of a client with too many events ended with %v, want %v", got, retwis.ErrSlowConsumer)
+		}
+		if now := shares.Events.Used() - before; now < 2*room*2*cost.EventBytes*9/10 || now > 2*room*2*cost.EventBytes {
+			t.Errorf("%d bytes are counted for the events of two subscriptions", now)
+		}
+		leave()
+		patient.makeRoom(3 * room)
+		synctest.Wait()
+		if got := patient.received(); !slices.Equal(got, want) || patient.endings() != nil {
+			t.Errorf("a subscription of another client received %v, and ended with %v", got, patient.endings())
+		}
+		if got := leaving.endings(); !slices.Equal(got, []error{nil}) {
+			t.Errorf("a subscription ended with %v", got)
+		}
+		if now := shares.Events.Used() - before; now != 0 {
+			t.Errorf("%d bytes are counted in the end", now)
+		}
+	})
+}
+
+// clientOf returns a user as a client of a network.
+func clientOf(user retwis.UserID, network byte) ratelimit.Client {
+	return ratelimit.Client{User: user, Address: netip.AddrFrom4([4]byte{192, 0, network, 1})}
+}
 
 func TestReplay_EndsOneSubscriptionAfterAPanic(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, db *fakeDatabase, h *Hub) {

@@ -29,7 +29,8 @@ type subscription struct {
 	charge    func(points int) error // nil charges nobody
 	unpaid    int                    // live events that are not charged yet
 
-	waiting []retwis.Event // live events that wait for the end of the replay
+	waiting []retwis.Event    // live events that wait for the end of the replay
+	account cost.EventAccount // of these
 	ctx     context.Context
 	cancel  context.CancelFunc
 	client  ratelimit.Client // for which it was started
@@ -83,14 +84,22 @@ func (s *subscription) deliver(e retwis.Event, events int) {
 		return
 	case !s.replaying:
 		s.handOverLocked(e)
-	case len(s.waiting) >= s.hub.options.QueueLength:
+	case !s.waitLocked(e):
 		s.disconnectSlowLocked()
 		return
-	default:
-		s.waiting = append(s.waiting, e)
 	}
 	s.hub.counts.delivered.Add(1)
 	s.payLocked(events)
+}
+
+// waitLocked lets a live event wait for the end of the replay. It returns false if too many events wait.
+func (s *subscription) waitLocked(e retwis.Event) bool {
+	waiting := len(s.waiting) + 1
+	if waiting > s.hub.options.QueueLength || !s.account.Grow(s.hub.options.Shares, s.client, waiting*cost.EventBytes) {
+		return false
+	}
+	s.waiting = append(s.waiting, e)
+	return true
 }
 
 // pay charges the subscriber for live events that it does not receive.
@@ -172,9 +181,11 @@ func (s *subscription) next() retwis.Event {
 		e := s.waiting[0]
 		s.waiting[0] = nil
 		s.waiting = s.waiting[1:]
+		s.account.Shrink(len(s.waiting) * cost.EventBytes)
 		return e
 	}
 	s.waiting, s.replaying = nil, false
+	s.account.Shrink(0)
 	if s.closed {
 		s.endLocked()
 	}
