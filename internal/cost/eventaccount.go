@@ -11,8 +11,8 @@ const EventBytes = 400
 // uncountedEvents is how many events' bytes are not counted in one place: most places have one event at a time.
 const uncountedEvents = 8
 
-// EventAccount counts the bytes of the events of one client that wait in one place: in a render queue, or behind a replay. Its zero value counts
-// none. It is not safe for concurrent use.
+// EventAccount counts the bytes of the events of one client that wait in one place: in a render queue, or in and behind a replay. Its zero value
+// counts none. It is not safe for concurrent use.
 type EventAccount struct {
 	account *fair.Account[ratelimit.Key] // nil while nothing is counted
 	counted int

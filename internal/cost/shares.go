@@ -16,7 +16,8 @@ import (
 type Shares struct {
 	Bytes    Gates // of responses that are written or wait for their readers
 	Requests Gates // bytes of large requests that are still arriving
-	Events   Gates // bytes of live events that wait for a replay, or to be rendered
+	Events   Gates // bytes of live events that wait for a replay, or to be rendered, and of the entries of replays
+	Posts    Gates // number of posts that replays have loaded and not sent yet
 	Values   Gates // bytes of the values and documents of operations that wait or run
 
 	light     Gates // points of the light operations that run
@@ -54,6 +55,7 @@ func NewShares() *Shares {
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
 		Events:    NewGates(eventsInFlight, eventsOfHolder),
+		Posts:     NewGates(postsInFlight, postsOfHolder),
 		Values:    NewGates(valuesInFlight, valuesOfHolder),
 		light:     light,
 		heavy:     NewGates(heavyQueries+1, 1), // one is for what is done for several clients
@@ -122,6 +124,17 @@ func (s *Shares) Receive(client ratelimit.Client, bytes int) (release func(), ok
 // returned function has to be called when it has ended.
 func (s *Shares) Keep(client ratelimit.Client, bytes int) (release func(), ok bool) {
 	return try(s.Values, client, bytes)
+}
+
+// KeepPosts counts posts that a replay of a client is about to load. It returns how many it may load: some, but fewer, if too many are kept, and one
+// in any case, so that no replay waits for another one. The returned function has to be called when they are sent.
+func (s *Shares) KeepPosts(client ratelimit.Client, wanted int) (n int, release func()) {
+	for n = wanted; n > 1; n /= 2 {
+		if release, ok := try(s.Posts, client, n); ok {
+			return n, release
+		}
+	}
+	return 1, func() {}
 }
 
 func try(g Gates, client ratelimit.Client, n int) (release func(), ok bool) {

@@ -30,7 +30,8 @@ type subscription struct {
 	unpaid    int                    // live events that are not charged yet
 
 	waiting []retwis.Event    // live events that wait for the end of the replay
-	account cost.EventAccount // of these
+	entries int               // bytes of the entries of the replay
+	account cost.EventAccount // of both
 	ctx     context.Context
 	cancel  context.CancelFunc
 	client  ratelimit.Client // for which it was started
@@ -55,7 +56,12 @@ func (s *subscription) start(r replay) {
 			s.hub.counts.resets.Add(1)
 			s.handOverLocked(&retwis.Reset{Cursor: r.end.Cursor(), Reason: r.reset})
 		}
-		s.handOverLocked(r.caughtUp(0))
+		s.handOverLocked(r.caughtUp())
+		return
+	}
+	s.entries = r.bytes()
+	if !s.growLocked(0) {
+		s.disconnectSlowLocked() // other replays of the client are not read
 		return
 	}
 	s.replaying = true
@@ -94,12 +100,16 @@ func (s *subscription) deliver(e retwis.Event, events int) {
 
 // waitLocked lets a live event wait for the end of the replay. It returns false if too many events wait.
 func (s *subscription) waitLocked(e retwis.Event) bool {
-	waiting := len(s.waiting) + 1
-	if waiting > s.hub.options.QueueLength || !s.account.Grow(s.hub.options.Shares, s.client, waiting*cost.EventBytes) {
+	if len(s.waiting) >= s.hub.options.QueueLength || !s.growLocked(len(s.waiting)+1) {
 		return false
 	}
 	s.waiting = append(s.waiting, e)
 	return true
+}
+
+// growLocked counts the entries of the replay and the waiting events. It returns false if the client, or its network, has too many.
+func (s *subscription) growLocked(waiting int) bool {
+	return s.account.Grow(s.hub.options.Shares, s.client, s.entries+waiting*cost.EventBytes)
 }
 
 // pay charges the subscriber for live events that it does not receive.
@@ -181,7 +191,7 @@ func (s *subscription) next() retwis.Event {
 		e := s.waiting[0]
 		s.waiting[0] = nil
 		s.waiting = s.waiting[1:]
-		s.account.Shrink(len(s.waiting) * cost.EventBytes)
+		s.account.Shrink(s.entries + len(s.waiting)*cost.EventBytes)
 		return e
 	}
 	s.waiting, s.replaying = nil, false
