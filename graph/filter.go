@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	keptDecisions = 1024 // decisions that a subscription remembers, as many as a timeline has posts
-	advanceEvery  = 200  // suppressed events in a row after which a subscriber gets its new position
-	keptWords     = 128  // posts whose words are cached for all subscribers
+	keptDecisions = 128 // posts without the tracked words that a subscription remembers
+	advanceEvery  = 200 // suppressed events in a row after which a subscriber gets its new position
+	keptWords     = 128 // posts whose words are cached for all subscribers
 )
 
 // filterOf returns the filter of a subscription, or nil if it has none.
@@ -127,45 +127,46 @@ func (f *eventFilter) pay() {
 	f.unpaid = 0
 }
 
-// decisions remembers the last decisions of a filter, because the removal of a post does not include its text.
+// decisions remembers the last posts that lack the tracked words, because the removal of a post does not include its text. The filter alone decides
+// on the removal of any other post.
 type decisions struct {
 	filter *retwis.Filter
 	words  *postWords
 
-	mu   sync.Mutex
-	last []retwis.PostID // negative for posts that did not pass
-	next int             // index of the oldest, once all are in use
+	mu     sync.Mutex
+	failed []retwis.PostID
+	next   int // index of the oldest, once all are in use
 }
 
 func (d *decisions) decide(post *retwis.Post, wordsOf func(*retwis.Post) retwis.Words) bool {
-	passes := d.filter.Passes(post, wordsOf)
-	decided := post.ID
-	if !passes {
-		decided = -decided
+	if d.filter.Passes(post, wordsOf) {
+		return true
 	}
+	if d.filter.MayPass(post.ID, post.AuthorID) {
+		d.remember(post.ID)
+	}
+	return false
+}
+
+// remember adds a post to those that failed. It may be among them already: counts of a post change often.
+func (d *decisions) remember(failed retwis.PostID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.last) < keptDecisions {
-		d.last = append(d.last, decided)
-	} else {
-		d.last[d.next] = decided
+	switch {
+	case slices.Contains(d.failed, failed):
+	case len(d.failed) < keptDecisions:
+		d.failed = append(d.failed, failed)
+	default:
+		d.failed[d.next] = failed
 		d.next = (d.next + 1) % keptDecisions
 	}
-	return passes
 }
 
 // recall reports whether a post passed, or may have passed.
 func (d *decisions) recall(post retwis.PostID, author retwis.UserID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case slices.Contains(d.last, post):
-		return true
-	case slices.Contains(d.last, -post):
-		return false
-	default:
-		return d.filter.MayPass(post, author)
-	}
+	return !slices.Contains(d.failed, post) && d.filter.MayPass(post, author)
 }
 
 // postWords caches the words of posts for the filters of all subscribers: those of the last new posts, and those of older ones that were changed, or

@@ -340,16 +340,18 @@ func TestFilter_BoundsItsMemory(t *testing.T) {
 	var words postWords
 	d := decisions{filter: filter, words: &words}
 	wordsOf := (&eventFilter{decisions: &d, ctx: t.Context(), live: true}).wordsOf
-	const n = 3*keptDecisions + 7
+	const n = 3 * keptDecisions
 	for id := range retwis.PostID(n) {
-		d.decide(&retwis.Post{ID: id + 1, Text: []string{"go", "java"}[id%2]}, wordsOf)
+		post := &retwis.Post{ID: id + 1, Text: []string{"go", "java"}[id%2]}
+		d.decide(post, wordsOf)
+		d.decide(post, wordsOf) // again, as when its counts change
 	}
-	if len(d.last) != keptDecisions || len(words.new.words) != keptWords || len(words.new.queue) != keptWords {
-		t.Errorf("%d decisions and the words of %d posts are kept", len(d.last), len(words.new.words))
+	if len(d.failed) != keptDecisions || cap(d.failed) != keptDecisions || len(words.new.words) != keptWords || len(words.new.queue) != keptWords {
+		t.Errorf("%d of %d decisions and the words of %d posts are kept", len(d.failed), cap(d.failed), len(words.new.words))
 	}
 	for id := range retwis.PostID(n) {
 		passed := id%2 == 0
-		known := id >= n-keptDecisions
+		known := id >= n-2*keptDecisions
 		if got := d.recall(id+1, 0); got != (passed || !known) {
 			t.Fatalf("the deletion of post %d of %d passes: %t", id+1, n, got)
 		}
@@ -369,5 +371,8 @@ func TestFilter_DecidesOnDeletedPostsOfASample(t *testing.T) {
 		if told.recall(id+1, 0) != passed || fresh.recall(id+1, 0) != passed {
 			t.Fatalf("post %d passes: %t, unlike its deletion", id+1, passed)
 		}
+	}
+	if told.failed != nil {
+		t.Errorf("a filter without words remembers %d posts", len(told.failed))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,7 @@ func TestRetained_BoundsTheValuesOfOperationsThatWait(t *testing.T) {
 	text := strings.Repeat("x", bound/8)
 	for name, tt := range map[string]struct {
 		params graphql.RawParams
-		most   int // operations that may wait
+		most   int32 // operations that may wait
 	}{
 		"variables":            {graphql.RawParams{Query: `query($id: ID!) { node(id: $id) { id } }`, Variables: map[string]any{"id": text}}, 7},
 		"undeclared variables": {graphql.RawParams{Query: `{ publicTimeline { kind } }`, Variables: map[string]any{"x": text}}, 7},
@@ -43,24 +44,24 @@ func TestRetained_BoundsTheValuesOfOperationsThatWait(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				waiting, refused := 0, 0
+				var waiting, refused atomic.Int32
 				for range tt.most + 2 {
 					params := tt.params
-					waiting++
+					waiting.Add(1)
 					go func() {
 						op, errs := a.executor.CreateOperationContext(ctx, &params)
 						if len(errs) == 0 {
 							errs = a.execute(ctx, op)
 						}
 						if len(errs) > 0 && (errors.Is(errs[0], errRateLimited) || errs[0].Extensions["code"] == "RATE_LIMITED") {
-							refused++
+							refused.Add(1)
 						}
-						waiting--
+						waiting.Add(-1)
 					}()
 					synctest.Wait()
 				}
-				if waiting != tt.most || refused != 2 {
-					t.Errorf("%d operations wait and %d are refused, want %d and 2", waiting, refused, tt.most)
+				if waiting.Load() != tt.most || refused.Load() != 2 {
+					t.Errorf("%d operations wait and %d are refused, want %d and 2", waiting.Load(), refused.Load(), tt.most)
 				}
 				other := auth.WithIdentity(graphql.StartOperationTrace(t.Context()), auth.Identity{User: 2})
 				params := tt.params
@@ -69,8 +70,8 @@ func TestRetained_BoundsTheValuesOfOperationsThatWait(t *testing.T) {
 				}
 				done()
 				synctest.Wait()
-				if used := shares.Values.Used(); waiting != 0 || used != 0 {
-					t.Errorf("%d operations have not ended, and %d bytes are still counted", waiting, used)
+				if used := shares.Values.Used(); waiting.Load() != 0 || used != 0 {
+					t.Errorf("%d operations have not ended, and %d bytes are still counted", waiting.Load(), used)
 				}
 			})
 		})
@@ -85,7 +86,7 @@ func TestRetained_CountsRefusalsThatWait(t *testing.T) {
 		a := newAPI(Options{})
 		a.executor.limiter = slow{&budget{left: -1}}
 		a.executor.shares.Values = cost.NewGates(4*bound, bound)
-		refused := 0
+		var refused atomic.Int32
 		for range 100 {
 			go func() {
 				params := graphql.RawParams{Query: `{ publicTimeline { kind } }`, Variables: map[string]any{"x": strings.Repeat("x", bound/8)}}
@@ -93,17 +94,17 @@ func TestRetained_CountsRefusalsThatWait(t *testing.T) {
 				if len(errs) == 0 || !errors.Is(errs[0], errRateLimited) {
 					t.Errorf("got %v", errs)
 				}
-				refused++
+				refused.Add(1)
 			}()
 		}
 		synctest.Wait()
-		if used := a.executor.shares.Values.Used(); refused > 0 || used <= bound/2 || used > bound {
-			t.Errorf("%d are refused at once, and %d bytes of those that wait are counted", refused, used)
+		if used := a.executor.shares.Values.Used(); refused.Load() > 0 || used <= bound/2 || used > bound {
+			t.Errorf("%d are refused at once, and %d bytes of those that wait are counted", refused.Load(), used)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if used := a.executor.shares.Values.Used(); refused != 100 || used != 0 {
-			t.Errorf("%d are refused, and %d bytes are still counted", refused, used)
+		if used := a.executor.shares.Values.Used(); refused.Load() != 100 || used != 0 {
+			t.Errorf("%d are refused, and %d bytes are still counted", refused.Load(), used)
 		}
 	})
 }

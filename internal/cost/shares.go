@@ -16,7 +16,8 @@ import (
 type Shares struct {
 	Bytes    Gates // of responses that are written or wait for their readers
 	Requests Gates // bytes of large requests that are still arriving
-	Events   Gates // bytes of live events that wait to be rendered
+	Events   Gates // bytes of live events that wait for a replay, or to be rendered, and of the entries of replays
+	Posts    Gates // number of posts that replays have loaded and not sent yet
 	Values   Gates // bytes that operations keep while they wait or run: their values, documents, and the fields of their responses
 
 	light     Gates // points of the light operations that run
@@ -54,6 +55,7 @@ func NewShares() *Shares {
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
 		Events:    NewGates(eventsInFlight, eventsOfHolder),
+		Posts:     NewGates(postsInFlight, postsOfHolder),
 		Values:    NewGates(valuesInFlight, valuesOfHolder),
 		light:     light,
 		heavy:     NewGates(heavyQueries+1, 1), // one is for what is done for several clients
@@ -124,6 +126,17 @@ func (s *Shares) Keep(client ratelimit.Client, bytes int) (release func(), ok bo
 	return try(s.Values, client, bytes)
 }
 
+// KeepPosts counts posts that a replay of a client is about to load. It returns how many it may load: some, but fewer, if too many are kept, and one
+// in any case, so that no replay waits for another one. The returned function has to be called when they are sent.
+func (s *Shares) KeepPosts(client ratelimit.Client, wanted int) (n int, release func()) {
+	for n = wanted; n > 1; n /= 2 {
+		if release, ok := try(s.Posts, client, n); ok {
+			return n, release
+		}
+	}
+	return 1, func() {}
+}
+
 func try(g Gates, client ratelimit.Client, n int) (release func(), ok bool) {
 	if !g.try(client, n) {
 		return func() {}, false
@@ -139,11 +152,6 @@ func (s *Shares) Account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 // RequestAccount returns an account of the large request that arrives on one connection.
 func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 	return s.Requests.account(client)
-}
-
-// EventAccount returns an account of the live events of a client that wait to be rendered.
-func (s *Shares) EventAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
-	return s.Events.account(client)
 }
 
 // Paid returns a context whose exchanges with Redis wait like those of an operation of a client. They cost nothing: the client has paid for them.

@@ -747,3 +747,42 @@ func doInTurn(t *testing.T, begin func(context.Context, *Meter) (done func(), er
 		}
 	})
 }
+
+// Replays load fewer posts at a time, but one at least, once others of their client or network keep many.
+func TestShares_ReplaysKeepFewerPostsBesideOthers(t *testing.T) {
+	t.Parallel()
+	s := NewShares()
+	var releases []func()
+	keep := func(client ratelimit.Client) int {
+		n, release := s.KeepPosts(client, 100)
+		releases = append(releases, release)
+		return n
+	}
+	kept := 0
+	for range 2 * postsOfHolder / 100 {
+		kept += keep(userOf(1, 1))
+	}
+	if kept < postsOfHolder || kept > postsOfHolder+2*postsOfHolder/100 {
+		t.Errorf("the replays of a client keep %d posts", kept)
+	}
+	if n := keep(userOf(2, 1)); n != 100 {
+		t.Errorf("a replay of another client keeps %d posts", n)
+	}
+	for user := range retwis.UserID(20) {
+		for range postsOfHolder / 100 {
+			keep(userOf(user+3, 1))
+		}
+	}
+	if n := keep(userOf(2, 1)); n != 1 {
+		t.Errorf("a replay of a network with many keeps %d posts", n)
+	}
+	if n := keep(userOf(2, 2)); n != 100 {
+		t.Errorf("a replay of another network keeps %d posts", n)
+	}
+	for _, release := range releases {
+		release()
+	}
+	if s.Posts.Used() != 0 || s.Posts.networks.Used() != 0 {
+		t.Errorf("%d posts are still counted", s.Posts.Used())
+	}
+}

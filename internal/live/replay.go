@@ -12,6 +12,8 @@ import (
 const (
 	postBatch = 100 // maximum number of posts loaded by one call
 	slowBatch = 4   // posts that are loaded for a subscriber who had no room
+
+	entryBytes = 40 // of an arrival or removal
 )
 
 // reading is the state of its timeline that a joining subscriber has read.
@@ -48,17 +50,21 @@ func (r reading) resetReason(filter int64) retwis.ResetReason {
 // replay holds the events that a subscriber receives before live events: those between its
 // cursor and the position at which it joins the feed.
 type replay struct {
-	from    retwis.TimelinePosition
-	arrived []pubsub.Arrival
+	from    retwis.TimelinePosition // of the subscriber: its cursor, then the last entry that it was sent
+	arrived []pubsub.Arrival        // entries after from
 	removed []pubsub.Removal
 	reset   retwis.ResetReason // if not empty, sent instead of the events
 	end     retwis.TimelinePosition
 	marker  *retwis.Cursor // of the feed; later moves are live events
+	sent    int            // number of events that were sent
 }
 
+// bytes returns what the entries of the replay take until it ends.
+func (r *replay) bytes() int { return (len(r.arrived) + len(r.removed)) * entryBytes }
+
 // caughtUp returns the event that ends the replay.
-func (r *replay) caughtUp(replayed int) *retwis.CaughtUp {
-	return &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: replayed, Marker: r.marker}
+func (r *replay) caughtUp() *retwis.CaughtUp {
+	return &retwis.CaughtUp{Cursor: r.end.Cursor(), Replayed: r.sent, Marker: r.marker}
 }
 
 // send sends the replay at the pace of the subscriber. It returns early when the
@@ -67,36 +73,45 @@ func (r *replay) caughtUp(replayed int) *retwis.CaughtUp {
 // The cursors of replayed posts keep the change of the old cursor. A subscriber that
 // resumes within the replay receives all removals again and misses none.
 func (r *replay) send(s *subscription) {
-	sent := 0
-	at := r.from
-	at.Deep = false
-	for rest, batch := r.arrived, postBatch; len(rest) > 0; {
-		if s.waitForRoom() {
-			batch = slowBatch
+	r.from.Deep = false
+	for most := postBatch; len(r.arrived) > 0; most = min(2*most, postBatch) {
+		slow := s.waitForRoom()
+		if slow {
+			most = slowBatch
 		}
 		if s.checkBudget(); s.ctx.Err() != nil {
 			return
 		}
-		n, posts := 0, s.hub.loadPostsRetrying(s.ctx, rest[:min(batch, len(rest))])
-		for ; n < len(posts) && (s.sink.Room() == nil || n == 0 && batch == slowBatch); n++ {
-			if at = at.Next(rest[n].Element); posts[n] == nil {
-				continue
-			}
-			s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.NewPostEdge(at.Cursor(), at.Element, posts[n])})
-			sent++
-		}
-		if s.ctx.Err() != nil {
+		if r.sendPosts(s, most, slow); s.ctx.Err() != nil {
 			return
 		}
-		rest, batch = rest[n:], min(2*batch, postBatch)
 	}
-	at = r.end
+	at := r.end
 	for _, removal := range r.removed {
 		at.Change = removal.ID
 		s.sink.Replay(s.ctx, &retwis.PostRemoved{Cursor: at.Cursor(), PostID: removal.Post, AuthorID: removal.Author})
-		sent++
+		r.sent++
 	}
-	s.sink.Replay(s.ctx, r.caughtUp(sent))
+	s.sink.Replay(s.ctx, r.caughtUp())
+}
+
+// sendPosts loads the posts of the next entries, as many as it may keep and a number at most, and sends them while the sink has room. With progress,
+// it sends the first one also without.
+func (r *replay) sendPosts(s *subscription, most int, progress bool) {
+	n, release := s.hub.options.Shares.KeepPosts(s.client, min(most, len(r.arrived)))
+	defer release()
+	for i, post := range s.hub.loadPostsRetrying(s.ctx, r.arrived[:n]) {
+		if s.sink.Room() != nil && (i > 0 || !progress) {
+			return
+		}
+		r.from = r.from.Next(r.arrived[0].Element)
+		r.arrived = r.arrived[1:]
+		if post == nil {
+			continue
+		}
+		s.sink.Replay(s.ctx, &retwis.PostAdded{Edge: retwis.NewPostEdge(r.from.Cursor(), r.from.Element, post)})
+		r.sent++
+	}
 }
 
 // waitForRoom waits until the sink has room, or the subscription ends. It reports whether it had to. Meanwhile the replay holds no posts:

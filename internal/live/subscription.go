@@ -29,7 +29,9 @@ type subscription struct {
 	charge    func(points int) error // nil charges nobody
 	unpaid    int                    // live events that are not charged yet
 
-	waiting []retwis.Event // live events that wait for the end of the replay
+	waiting []retwis.Event    // live events that wait for the end of the replay
+	entries int               // bytes of the entries of the replay
+	account cost.EventAccount // of both
 	ctx     context.Context
 	cancel  context.CancelFunc
 	client  ratelimit.Client // for which it was started
@@ -54,7 +56,12 @@ func (s *subscription) start(r replay) {
 			s.hub.counts.resets.Add(1)
 			s.handOverLocked(&retwis.Reset{Cursor: r.end.Cursor(), Reason: r.reset})
 		}
-		s.handOverLocked(r.caughtUp(0))
+		s.handOverLocked(r.caughtUp())
+		return
+	}
+	s.entries = r.bytes()
+	if !s.growLocked(0) {
+		s.disconnectSlowLocked() // other replays of the client are not read
 		return
 	}
 	s.replaying = true
@@ -83,14 +90,26 @@ func (s *subscription) deliver(e retwis.Event, events int) {
 		return
 	case !s.replaying:
 		s.handOverLocked(e)
-	case len(s.waiting) >= s.hub.options.QueueLength:
+	case !s.waitLocked(e):
 		s.disconnectSlowLocked()
 		return
-	default:
-		s.waiting = append(s.waiting, e)
 	}
 	s.hub.counts.delivered.Add(1)
 	s.payLocked(events)
+}
+
+// waitLocked lets a live event wait for the end of the replay. It returns false if too many events wait.
+func (s *subscription) waitLocked(e retwis.Event) bool {
+	if len(s.waiting) >= s.hub.options.QueueLength || !s.growLocked(len(s.waiting)+1) {
+		return false
+	}
+	s.waiting = append(s.waiting, e)
+	return true
+}
+
+// growLocked counts the entries of the replay and the waiting events. It returns false if the client, or its network, has too many.
+func (s *subscription) growLocked(waiting int) bool {
+	return s.account.Grow(s.hub.options.Shares, s.client, s.entries+waiting*cost.EventBytes)
 }
 
 // pay charges the subscriber for live events that it does not receive.
@@ -172,9 +191,11 @@ func (s *subscription) next() retwis.Event {
 		e := s.waiting[0]
 		s.waiting[0] = nil
 		s.waiting = s.waiting[1:]
+		s.account.Shrink(s.entries + len(s.waiting)*cost.EventBytes)
 		return e
 	}
 	s.waiting, s.replaying = nil, false
+	s.account.Shrink(0)
 	if s.closed {
 		s.endLocked()
 	}

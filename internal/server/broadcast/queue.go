@@ -4,18 +4,14 @@ import (
 	"sync"
 
 	"retwis/internal/cost"
-	"retwis/internal/fair"
 	"retwis/internal/netpoll"
-	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
 const (
-	turnEvents  = 32  // events that a network may send before the next network has its turn, and a group before the next group
-	maxBatch    = 64  // events that are taken from the lanes at once
-	eventBytes  = 400 // what an event takes while it waits, if no other subscription has it
-	uncounted   = 8   // events of a lane that are not counted: most lanes have one at a time
-	maxKeptLine = 4   // capacity of the largest slice that an empty line keeps: most lanes have one event at a time
+	turnEvents  = 32 // events that a network may send before the next network has its turn, and a group before the next group
+	maxBatch    = 64 // events that are taken from the lanes at once
+	maxKeptLine = 4  // capacity of the largest slice that an empty line keeps: most lanes have one event at a time
 )
 
 // queue is a render queue of a group: ordered events, and a goroutine while there are any. Each member uses one of the group's
@@ -47,34 +43,7 @@ type network struct{ lanes line[*lane] }
 type lane struct {
 	line[queued]
 
-	account *fair.Account[ratelimit.Key] // of the bytes of the events that are counted; nil while none is
-	counted int
-}
-
-// grow counts the events once there are many more than are counted. It reports false, and counts nothing, if they are too many.
-func (l *lane) grow(waiting int, of *Member) bool {
-	if waiting <= l.counted+uncounted {
-		return true
-	}
-	account := l.account
-	if account == nil {
-		account = of.group.groups.shares.EventAccount(of.client)
-	}
-	if !account.Set(waiting * eventBytes) {
-		return false
-	}
-	l.account, l.counted = account, waiting
-	return true
-}
-
-// shrink counts the events once there are many fewer than are counted, or none.
-func (l *lane) shrink() {
-	if waiting := len(l.waiting); l.counted > 0 && (waiting == 0 || waiting < l.counted-uncounted) {
-		l.account.Set(waiting * eventBytes)
-		if l.counted = waiting; waiting == 0 {
-			l.account = nil
-		}
-	}
+	account cost.EventAccount
 }
 
 // line holds what waits for its turn, in order.
@@ -120,7 +89,7 @@ func newQueues(n int, ofNetwork bool) []queue {
 func (q *queue) push(e queued) bool {
 	q.mu.Lock()
 	l := e.to.lane
-	if e.event != nil && !l.grow(len(l.waiting)+1, e.to) {
+	if e.event != nil && !l.account.Grow(e.to.group.groups.shares, e.to.client, (len(l.waiting)+1)*cost.EventBytes) {
 		q.mu.Unlock()
 		return false
 	}
@@ -191,7 +160,7 @@ func (q *queue) take(batch []queued) []queued {
 			if l.drop(n); len(l.waiting) > 0 {
 				of.lanes.add(l)
 			}
-			l.shrink()
+			l.account.Shrink(len(l.waiting) * cost.EventBytes)
 		}
 		if len(of.lanes.waiting) > 0 {
 			q.networks.add(of)

@@ -138,7 +138,7 @@ func TestMember_EventsOfANetworkThatWaitAreBounded(t *testing.T) {
 			taken++
 		}
 	}
-	if most := 64<<20/eventBytes + uncounted*1000; !refused || taken > most {
+	if most := 64<<20/cost.EventBytes + 8*1000; !refused || taken > most {
 		t.Errorf("%d events wait, want %d at most", taken, most)
 	}
 	if !newMember(1, 2).Take(&retwis.Advanced{Cursor: "x"}) {
