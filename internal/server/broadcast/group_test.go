@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -454,24 +455,24 @@ func TestGroup_MembersThatHaveLeftDoNotWaitInLine(t *testing.T) {
 					join(t, groups, &members[i], &graphql.OperationContext{RawQuery: "news"}, client, &got[i])
 				}
 				members[0].group.rendering <- struct{}{} // another event is being rendered
-				left := 0
+				var left atomic.Int32
 				ctx, leave := context.WithCancel(t.Context())
 				for i, ctx := range []context.Context{ctx, ctx, t.Context()} {
 					go func() {
 						members[i].Replay(ctx, event)
-						left++
+						left.Add(1)
 					}()
 					synctest.Wait()
 				}
 				leave()
 				synctest.Wait()
-				if left != 2 || executor.rendered != 0 {
-					t.Errorf("%d members have left and %d events are rendered, want 2 and none", left, executor.rendered)
+				if left.Load() != 2 || executor.rendered != 0 {
+					t.Errorf("%d members have left and %d events are rendered, want 2 and none", left.Load(), executor.rendered)
 				}
 				<-members[0].group.rendering
 				synctest.Wait()
-				if left != 3 || len(got[2].texts) != 1 || len(got[0].texts)+len(got[1].texts) > 0 || executor.rendered != 1 {
-					t.Errorf("%d members are done, the last one got %q, the others %q and %q, after %d renderings", left, got[2].texts, got[0].texts, got[1].texts, executor.rendered)
+				if left.Load() != 3 || len(got[2].texts) != 1 || len(got[0].texts)+len(got[1].texts) > 0 || executor.rendered != 1 {
+					t.Errorf("%d members are done, the last one got %q, the others %q and %q, after %d renderings", left.Load(), got[2].texts, got[0].texts, got[1].texts, executor.rendered)
 				}
 			})
 		})
