@@ -14,7 +14,7 @@ const partSize = 32 << 10
 // Tail is how a compressed text ends.
 const Tail = "\x00\x00\xff\xff"
 
-// Compressors compress texts in the format of RFC 1951, which gzip uses. They are reused. The zero value is ready for use.
+// Compressors compress texts in the format of RFC 1951, which gzip and websockets use. They are reused. The zero value is ready for use.
 type Compressors struct{ pool sync.Pool }
 
 // Append appends the compressed text to dst: blocks of which none is the last one, and [Tail]. It calls begin before each part, which waits until that
