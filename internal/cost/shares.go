@@ -39,6 +39,7 @@ type Shares struct {
 	replays *fair.Gate[ratelimit.Key] // number of the events of replays that are rendered in groups of several networks, by network
 	hashes  *fair.Gate[ratelimit.Key] // number of the passwords that are hashed, by network
 	toHash  *fair.Gate[ratelimit.Key] // number of those that are hashed or wait for that, by network
+	deflate *fair.Gate[ratelimit.Key] // number of the parts of texts that are compressed, by network
 }
 
 // ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
@@ -74,6 +75,7 @@ func NewShares() *Shares {
 		replays:   fair.NewGate[ratelimit.Key](math.MaxInt, max(1, cores/2)),
 		hashes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		toHash:    fair.NewGate[ratelimit.Key](hashesPresent, hashesPresent/2),
+		deflate:   fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		totals:    newTotals(),
 	}
 }

@@ -247,6 +247,64 @@ func TestShares_NoNetworkWaitsForTheHashesOfAnother(t *testing.T) {
 	})
 }
 
+// Attack: a thousand responses of a network waited for turns of compression, each with a compressor.
+func TestShares_FewCompress(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := NewShares()
+		var compressing atomic.Int32
+		ends := make(chan struct{})
+		compress := func(begin func(context.Context, ratelimit.Client) (func(), error), client ratelimit.Client) {
+			done, err := begin(ctx, client)
+			if err != nil {
+				return
+			}
+			compressing.Add(1)
+			<-ends
+			compressing.Add(-1)
+			done()
+		}
+		for user := range 20 {
+			go compress(s.Compress, userOf(retwis.UserID(user+1), 1))
+			go compress(s.CompressShort, userOf(retwis.UserID(user+1), 1))
+		}
+		synctest.Wait()
+		most := max(1, runtime.GOMAXPROCS(0)/2)
+		if n := int(compressing.Load()); n != most {
+			t.Errorf("%d parts are compressed at once, want %d", n, most)
+		}
+
+		// One of another network, which makes the first one rest, waits for one of those that are compressed now, and for the next one.
+		s.active.note(NetworkOf(networkClient(2)))
+		began, compressed := time.Now(), make(chan time.Duration, 1)
+		go func() {
+			done, err := s.Compress(ctx, networkClient(2))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			compressed <- time.Since(began)
+			done()
+		}()
+		time.Sleep(longestRest / 2)
+		if len(compressed) > 0 {
+			t.Error("more than half of the cores compress")
+		}
+		ends <- struct{}{}
+		ends <- struct{}{}
+		if waited := <-compressed; waited != longestRest/2 {
+			t.Errorf("the other network waited for %v, want %v", waited, longestRest/2)
+		}
+		cancel() // the clients leave
+		close(ends)
+		time.Sleep(2 * longestRest) // they rest, too
+		if compressing.Load() != 0 || s.deflate.Used() != 0 || s.turns.Used() != 0 || s.users.Used() != 0 {
+			t.Errorf("%d parts are compressed, %d are counted, %d turns of networks, and %d of users", compressing.Load(), s.deflate.Used(), s.turns.Used(), s.users.Used())
+		}
+	})
+}
+
 // Attack: thousands of operations that need nothing but a core began at once, and left none to others.
 func TestMeter_OperationsOfANetworkBeginInTurn(t *testing.T) {
 	t.Parallel()

@@ -186,6 +186,35 @@ func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func()
 	}, nil
 }
 
+// Compress waits until a part of a text may be compressed for a client. That takes a compressor of 1.2 MB, and waits for nothing: as many as half of the
+// cores are in use. The returned function has to be called afterwards. A network waits for its own turn first, so that others do not wait for its
+// rests. Compress fails if ctx is done.
+func (s *Shares) Compress(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	end, err := s.begin(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	release, err := s.CompressShort(ctx, client)
+	if err != nil {
+		end(0)
+		return nil, err
+	}
+	began := time.Now()
+	return func() {
+		release()
+		end(time.Since(began))
+	}, nil
+}
+
+// CompressShort is like [Shares.Compress] for a text that is too short to need a turn.
+func (s *Shares) CompressShort(ctx context.Context, client ratelimit.Client) (done func(), err error) {
+	network := NetworkOf(client)
+	if err := s.deflate.Acquire(ctx, network, 1); err != nil {
+		return nil, err //nolint:wrapcheck // ctx is done
+	}
+	return func() { s.deflate.Release(network, 1) }, nil
+}
+
 // Decode waits until a message, ping or request of a client may be handled, whatever it turns out to cost. Those of one network use half of the
 // cores: thousands may arrive in the same millisecond. The turn has to end when it is decoded and its operation has begun. If the client
 // leaves, Decode does not wait, and there is no turn.

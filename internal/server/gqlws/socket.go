@@ -133,6 +133,11 @@ func (s *socket) Turn() (done func()) {
 	return s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx)).End
 }
 
+// Compress implements [wsconn.Turns].
+func (s *socket) Compress() (done func(), err error) {
+	return s.handler.Shares.Compress(s.ctx, clients.ClientOf(s.ctx))
+}
+
 // handle processes one message.
 func (s *socket) handle(text []byte) {
 	defer func() {

@@ -18,6 +18,7 @@ import (
 	"retwis/internal/retwis"
 	"retwis/internal/server/buffer"
 	"retwis/internal/server/clients"
+	"retwis/internal/server/deflate"
 	"retwis/internal/server/operation"
 )
 
@@ -44,9 +45,9 @@ type Accounts interface {
 // API answers GraphQL requests.
 type API struct {
 	Options
-	policies []string // the header RateLimit-Policy
-	bodies   buffer.Pool
-	gzip     gzipWriters
+	policies    []string // the header RateLimit-Policy
+	bodies      buffer.Pool
+	compressors deflate.Compressors
 }
 
 // New returns an API.

@@ -1,51 +1,49 @@
 package httpapi
 
 import (
-	"bytes"
-	"compress/gzip"
+	"encoding/binary"
+	"hash/crc32"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 
-	"retwis/internal/cost"
+	"retwis/internal/server/clients"
+	"retwis/internal/server/deflate"
 )
 
 // compressFrom is the size in bytes from which a response is compressed. Shorter ones fit
 // into a packet anyway.
 const compressFrom = 1024
 
-// compressAtOnce is how many bytes of a response are compressed in one turn. That takes about 0.3 ms.
-const compressAtOnce = 16 << 10
+// turnFrom is the size in bytes from which the compression of a response takes turns: it takes as long as a message.
+const turnFrom = 16<<10 + 1
 
-// gzipWriters are reused: a new one allocates hundreds of kilobytes.
-type gzipWriters struct{ pool sync.Pool }
+// A gzip file consists of a header, compressed blocks and a trailer.
+const (
+	gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x04\xff" // without a name and a time; compressed fast, by an unknown system
+	lastBlock  = "\x03\x00"                                 // an empty one
+)
 
-// append appends the compressed body to dst. It prefers speed: the best compression takes
-// five times as long and saves a twentieth. Of a long body, it compresses each part in a turn.
-func (g *gzipWriters) append(dst, body []byte, takeTurn func() *cost.Turn) ([]byte, error) {
-	out := bytes.NewBuffer(dst)
-	w, ok := g.pool.Get().(*gzip.Writer)
-	if !ok {
-		w, _ = gzip.NewWriterLevel(out, gzip.BestSpeed) // the level is valid
+// compress appends the compressed body to dst. It waits for its turns, and fails if the client leaves meanwhile.
+func (x *Exchange) compress(dst, body []byte) ([]byte, error) {
+	begin := x.api.Shares.Compress
+	if len(body) < turnFrom {
+		begin = x.api.Shares.CompressShort
 	}
-	defer g.pool.Put(w)
-	w.Reset(out)
-	for part := range slices.Chunk(body, compressAtOnce) {
-		var turn *cost.Turn
-		if len(body) > compressAtOnce {
-			turn = takeTurn()
-		}
-		_, err := w.Write(part)
-		turn.End()
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
+	ctx := x.R.Context()
+	client := clients.ClientOf(ctx)
+	return appendGzip(&x.api.compressors, dst, body, func() (done func(), err error) { return begin(ctx, client) })
+}
+
+// appendGzip appends the compressed body to dst in the format of RFC 1952. It calls begin before each part, and fails like that: see
+// [deflate.Compressors.Append].
+func appendGzip(c *deflate.Compressors, dst, body []byte, begin func() (done func(), err error)) ([]byte, error) {
+	dst, err := c.Append(append(dst, gzipHeader...), body, begin)
+	if err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	dst = append(dst, lastBlock...)
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.ChecksumIEEE(body))
+	return binary.LittleEndian.AppendUint32(dst, uint32(len(body))), nil
 }
 
 // compresses reports whether the response is sent compressed. A response with a session's

@@ -90,7 +90,7 @@ func (x *Exchange) reply(status int, media string, response *graphql.Response) {
 	if x.compresses(body) {
 		spare := x.api.bodies.Get()
 		defer x.api.bodies.Put(spare)
-		if compressed, err := x.api.gzip.append((*spare)[:0], body, x.takeTurn); err == nil {
+		if compressed, err := x.compress((*spare)[:0], body); err == nil {
 			*spare, body = compressed, compressed
 			h.Set("Content-Encoding", "gzip")
 		}

@@ -28,9 +28,9 @@ const (
 // while there is something to write. A reader that leaves more unread than the queue holds
 // is disconnected, and so is one that answers no ping.
 //
-// gorilla's connection reads, and writes where messages are compressed. Other frames are
-// written past it: it can neither assemble a message from shared parts nor try to write
-// without waiting.
+// gorilla's connection reads. Frames are written past it: it can neither assemble a message
+// from shared parts nor try to write without waiting, and it keeps a compressor while it
+// waits for the socket.
 type Conn struct {
 	// The fields that each event needs come first: with thousands of connections none of
 	// them is in the processor's caches, and each cache line counts.
@@ -125,7 +125,11 @@ func (c *Conn) controlArrived(data string, asked bool) bool {
 
 // Turns make a connection wait until it may work, so that thousands of them that wake at once leave cores to others. The returned function has to
 // be called afterwards.
-type Turns interface{ Turn() (done func()) }
+type Turns interface {
+	Turn() (done func())
+	// Compress is like Turn, for a part of a message that is compressed. It fails if the connection closes.
+	Compress() (done func(), err error)
+}
 
 // TakeTurns makes the connection read and handle messages, answer pings, and compress messages in turn.
 func (c *Conn) TakeTurns(turns Turns) { c.turns, c.wire.turns = turns, turns }

@@ -43,6 +43,18 @@ func open(t *testing.T) (*Conn, *websocket.Conn) {
 // openOver does the same for the two ends of another connection.
 func openOver(t *testing.T, ours, theirs net.Conn) (*Conn, *websocket.Conn) {
 	t.Helper()
+	return openWith(t, ours, theirs, false)
+}
+
+// openCompressed is like open for a websocket whose messages are compressed.
+func openCompressed(t *testing.T) (*Conn, *websocket.Conn) {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	return openWith(t, ours, theirs, true)
+}
+
+func openWith(t *testing.T, ours, theirs net.Conn, compressed bool) (*Conn, *websocket.Conn) {
+	t.Helper()
 	upgraded := make(chan *websocket.Conn, 1)
 	go func() {
 		r, err := http.ReadRequest(bufio.NewReader(theirs))
@@ -50,11 +62,11 @@ func openOver(t *testing.T, ours, theirs net.Conn) (*Conn, *websocket.Conn) {
 			close(upgraded)
 			return
 		}
-		var upgrader websocket.Upgrader
+		upgrader := websocket.Upgrader{EnableCompression: compressed}
 		ws, _ := Upgrade(&upgrader, hijacked{nil, theirs}, r, nil)
 		upgraded <- ws
 	}()
-	dialer := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return ours, nil }}
+	dialer := websocket.Dialer{NetDial: func(string, string) (net.Conn, error) { return ours, nil }, EnableCompression: compressed}
 	client, w, err := dialer.DialContext(t.Context(), "ws://retwis.test/", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +83,7 @@ func openOver(t *testing.T, ours, theirs net.Conn) (*Conn, *websocket.Conn) {
 		MessageWait: 20 * time.Second, MaxMessage: 1 << 10, LargeMessage: 512, BinaryCode: 4000, Tasks: &tasks, SlowConsumers: &slow,
 	})
 	_, cancel := context.WithCancel(t.Context())
-	c := New(ws, shared, false, unlimited{}, unlimited{}, cancel)
+	c := New(ws, shared, compressed, unlimited{}, unlimited{}, cancel)
 	t.Cleanup(func() {
 		_ = client.Close()
 		c.Abort()
@@ -372,6 +384,8 @@ func (t turnstile) Turn() (done func()) {
 	<-t.grant
 	return func() { t.ended <- struct{}{} }
 }
+
+func (t turnstile) Compress() (done func(), err error) { return t.Turn(), nil }
 
 // Attack: 9500 websockets of 475 users sent a ping, or a message of 281 frames, at the same moment. All of them were read before the first one had its
 // turn, and other clients waited for 0.3 s.

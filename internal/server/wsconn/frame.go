@@ -1,10 +1,23 @@
 package wsconn
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/gorilla/websocket"
+
+	"retwis/internal/server/deflate"
+)
 
 const (
 	frameOverhead = 64       // what a queued frame costs besides its bytes
 	batchBytes    = 32 << 10 // that are written at once
+)
+
+// The first byte of a frame has its type and these bits. Its length follows.
+const (
+	final      = 0x80
+	compressed = 0x40 // RSV1 of RFC 6455
+	maxHeader  = 10   // bytes
 )
 
 // Body is a payload shared by many connections, into which a text of each connection is inserted.
@@ -42,15 +55,28 @@ func (f *Frame) appendMessage(b []byte) []byte {
 // appendTo appends the frame in its encoding by RFC 6455: unfragmented and, as a server's
 // frames are, not masked.
 func (f *Frame) appendTo(b []byte) []byte {
-	const final = 0x80
-	b = append(b, final|byte(f.Kind))
-	switch n := f.length(); {
+	return f.appendMessage(appendHeader(b, byte(f.Kind), f.length()))
+}
+
+// completeCompressed returns the frame of a text by RFC 7692. The compressed text follows maxHeader free bytes.
+func completeCompressed(b []byte) []byte {
+	b = b[:len(b)-len(deflate.Tail)] // the receiver adds it
+	var space [maxHeader]byte
+	header := appendHeader(space[:0], compressed|websocket.TextMessage, len(b)-maxHeader)
+	b = b[maxHeader-len(header):]
+	copy(b, header)
+	return b
+}
+
+// appendHeader appends the header of a frame of n bytes.
+func appendHeader(b []byte, kind byte, n int) []byte {
+	b = append(b, final|kind)
+	switch {
 	case n < 126:
-		b = append(b, byte(n))
+		return append(b, byte(n))
 	case n <= 0xffff:
-		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+		return binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
 	default:
-		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
+		return binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
 	}
-	return f.appendMessage(b)
 }

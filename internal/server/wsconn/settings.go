@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"retwis/internal/server/buffer"
+	"retwis/internal/server/deflate"
 )
 
 // Close codes of RFC 6455 and of its registry that this package uses.
@@ -33,7 +34,8 @@ type Settings struct {
 // Shared is what all connections of a server have in common.
 type Shared struct {
 	Settings
-	buffers buffer.Pool
+	buffers     buffer.Pool
+	compressors deflate.Compressors
 }
 
 // NewShared returns what connections with these settings share.

@@ -6,9 +6,6 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// compressAtOnce is how many bytes of a message are compressed in one turn. That takes about 0.3 ms.
-const compressAtOnce = 16 << 10
-
 // write writes the queue until it is empty.
 func (c *Conn) write() {
 	if c.gzip {
@@ -17,14 +14,12 @@ func (c *Conn) write() {
 	}
 	buffer := c.shared.buffers.Get()
 	defer c.shared.buffers.Put(buffer)
-	socket := c.ws.NetConn()
 	for {
 		deadline, last, ok := c.nextBatch(buffer)
 		if !ok {
 			return
 		}
-		_ = socket.SetWriteDeadline(deadline) // fails on a broken connection, as the write will
-		if _, err := socket.Write(*buffer); err != nil {
+		if err := c.writeAll(*buffer, deadline); err != nil {
 			c.Abort()
 			return
 		}
@@ -35,55 +30,58 @@ func (c *Conn) write() {
 	}
 }
 
-// writeCompressed writes the queue message by message.
+// writeAll writes frames.
+func (c *Conn) writeAll(frames []byte, deadline time.Time) error {
+	socket := c.ws.NetConn()
+	_ = socket.SetWriteDeadline(deadline) // fails on a broken connection, as the write will
+	_, err := socket.Write(frames)
+	return err //nolint:wrapcheck // the connection is given up
+}
+
+// writeCompressed writes the queue message by message. It compresses a message before it writes it: a socket may block for seconds.
 func (c *Conn) writeCompressed() {
 	buffer := c.shared.buffers.Get()
 	defer c.shared.buffers.Put(buffer)
 	for {
-		f, deadline, ok := c.next()
+		f, ok := c.next()
 		if !ok {
 			return
 		}
-		*buffer = f.appendMessage((*buffer)[:0])
-		var err error
-		if f.Kind == websocket.TextMessage {
-			_ = c.ws.SetWriteDeadline(deadline)
-			err = c.compress(*buffer)
-		} else {
-			err = c.ws.WriteControl(f.Kind, *buffer, deadline)
-		}
-		if err != nil {
+		kind := f.Kind
+		frame := c.compress(buffer, f)
+		if err := c.writeAll(frame, c.deadline()); err != nil {
 			c.Abort()
 			return
 		}
-		if f.Kind == websocket.CloseMessage {
+		if kind == websocket.CloseMessage {
 			c.closeSent()
 			return
 		}
 	}
 }
 
-// compress writes a text message, each part of it in a turn. It takes a compressor from the pool of the process when it has its first turn: one takes
-// some hundred kilobytes, and thousands of connections may wait.
-func (c *Conn) compress(text []byte) error {
-	done := c.takeTurn()
-	defer func() { done() }()
-	w, err := c.ws.NextWriter(websocket.TextMessage)
-	if err != nil {
-		return err
-	}
-	for len(text) > compressAtOnce {
-		if _, err := w.Write(text[:compressAtOnce]); err != nil {
-			return err
+// compress returns a message as a frame, in a buffer. It compresses a text, unless the connection closes while that waits for its turns.
+func (c *Conn) compress(buffer *[]byte, f Frame) (frame []byte) {
+	if f.Kind == websocket.TextMessage {
+		text := c.shared.buffers.Get()
+		defer c.shared.buffers.Put(text)
+		*text = f.appendMessage((*text)[:0])
+		b, err := c.shared.compressors.Append(append((*buffer)[:0], make([]byte, maxHeader)...), *text, c.beginPart)
+		if err == nil {
+			*buffer = b
+			return completeCompressed(b)
 		}
-		text = text[compressAtOnce:]
-		done()
-		done = c.takeTurn()
 	}
-	if _, err := w.Write(text); err != nil {
-		return err
+	*buffer = f.appendTo((*buffer)[:0])
+	return *buffer
+}
+
+// beginPart waits until a part of a message may be compressed.
+func (c *Conn) beginPart() (done func(), err error) {
+	if c.turns == nil {
+		return func() {}, nil
 	}
-	return w.Close()
+	return c.turns.Compress()
 }
 
 // closeSent notes that the writer wrote the close frame.
@@ -119,19 +117,19 @@ func (c *Conn) nextBatch(buffer *[]byte) (deadline time.Time, last, ok bool) {
 }
 
 // next takes one frame. It reports false when there is none; the writer then has to end.
-func (c *Conn) next() (f Frame, deadline time.Time, ok bool) {
+func (c *Conn) next() (f Frame, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.queue) == 0 {
 		c.inWrite = 0
 		c.countLocked()
 		c.idleLocked()
-		return Frame{}, time.Time{}, false
+		return Frame{}, false
 	}
 	f = c.takeLocked()
 	c.inWrite = f.length()
 	c.countLocked()
-	return f, c.deadlineLocked(), true
+	return f, true
 }
 
 // idleLocked notes that the writer ends. An idle connection keeps no queue, and no deadline
@@ -160,6 +158,13 @@ func (c *Conn) roomLocked() {
 		close(c.room)
 		c.room = nil
 	}
+}
+
+// deadline returns the deadline of a write that begins now.
+func (c *Conn) deadline() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.deadlineLocked()
 }
 
 func (c *Conn) deadlineLocked() time.Time {
