@@ -198,5 +198,6 @@ const (
 
 	longPart   = 5 * time.Millisecond   // the part of the work of an operation that a turn is for takes up to 2
 	recentTurn = 350 * time.Microsecond // leaves time for some more writes before the end of a turn
+	decodeByte = 30 * time.Nanosecond   // of JSON, which is read four times
 	longTurn   = 500 * time.Microsecond // a write to an event stream takes about 30, unless it waits for the reader, and a message up to 300
 )

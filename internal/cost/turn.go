@@ -223,6 +223,12 @@ func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
 	return turn
 }
 
+// DecodeLong is like [Shares.Decode] for a request or message of some bytes: a turn for as long as it takes to decode them.
+func (s *Shares) DecodeLong(ctx context.Context, client ratelimit.Client, bytes int) *Turn {
+	turn, _ := s.take(ctx, client, longTurn+time.Duration(bytes)*decodeByte)
+	return turn
+}
+
 // TakeTurn waits until the operation may begin, beside other operations and messages of its network: see [Shares.Decode]. So thousands of
 // operations that need nothing but a core leave one to others. The turn ends when the operation waits, for Redis or for other keys of a batch, and with
 // the returned function. An operation that has done much work takes a new turn for each part of the rest.

@@ -61,6 +61,24 @@ func work(ctx context.Context, s *Shares, client ratelimit.Client, each time.Dur
 	return sum / time.Duration(workers)
 }
 
+// The turn of a message lasts for as long as it takes to decode, unless it ends before: nobody can tell what waits from what works.
+func TestShares_TurnsAreLongerForLargeMessages(t *testing.T) {
+	t.Parallel()
+	for bytes, want := range map[int]time.Duration{0: longTurn, 250_000: longTurn + 7500*time.Microsecond} {
+		synctest.Test(t, func(t *testing.T) {
+			s := NewShares()
+			for range max(1, runtime.GOMAXPROCS(0)/2) {
+				s.DecodeLong(t.Context(), networkClient(1), bytes) // waits
+			}
+			start := time.Now()
+			s.Decode(t.Context(), networkClient(1)).End()
+			if got := time.Since(start); got != want {
+				t.Errorf("a turn for %d bytes lasts %v, want %v", bytes, got, want)
+			}
+		})
+	}
+}
+
 func TestShares_ANetworkRestsBesideOthers(t *testing.T) {
 	t.Parallel()
 	const long, checks = 10 * time.Second, -time.Second

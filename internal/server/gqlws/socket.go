@@ -133,6 +133,11 @@ func (s *socket) Turn() (done func()) {
 	return s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx)).End
 }
 
+// TurnFor implements [wsconn.Turns].
+func (s *socket) TurnFor(bytes int) (done func()) {
+	return s.handler.Shares.DecodeLong(s.ctx, clients.ClientOf(s.ctx), bytes).End
+}
+
 // Compress implements [wsconn.Turns].
 func (s *socket) Compress() (done func(), err error) {
 	return s.handler.Shares.Compress(s.ctx, clients.ClientOf(s.ctx))

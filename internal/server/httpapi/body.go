@@ -32,7 +32,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 		if refusal := x.admit(x.read, 0); refusal != nil { // it was charged with the header
 			return nil, refusal
 		}
-		defer x.takeTurn().End()
+		defer x.takeTurn(x.read).End()
 		params, err = decodeQuery(x.R.URL.RawQuery)
 	case http.MethodPost:
 		// A body of this type needs a preflight to be sent across origins; the check of the
@@ -50,7 +50,7 @@ func (x *Exchange) ReadParams() (*graphql.RawParams, *Refusal) {
 			return nil, refusal
 		}
 		if len(body) > cost.FreeBytes { // others are decoded as fast as their header, which had a turn
-			defer x.takeTurn().End()
+			defer x.takeTurn(len(body)).End()
 		}
 		params, err = DecodeParams(body)
 	default:

@@ -95,7 +95,7 @@ func (x *Exchange) Prepare(ctx context.Context, params *graphql.RawParams) (*gra
 	return op, nil
 }
 
-// takeTurn waits until the server may work on the request, beside those of its network: see [cost.Shares.Decode].
-func (x *Exchange) takeTurn() *cost.Turn {
-	return x.api.Shares.Decode(x.R.Context(), clients.ClientOf(x.R.Context()))
+// takeTurn waits until the server may decode some bytes of the request, beside those of its network: see [cost.Shares.DecodeLong].
+func (x *Exchange) takeTurn(bytes int) *cost.Turn {
+	return x.api.Shares.DecodeLong(x.R.Context(), clients.ClientOf(x.R.Context()), bytes)
 }

@@ -127,6 +127,8 @@ func (c *Conn) controlArrived(data string, asked bool) bool {
 // be called afterwards.
 type Turns interface {
 	Turn() (done func())
+	// TurnFor is like Turn, for a message of some bytes that is handled: a large one takes longer.
+	TurnFor(bytes int) (done func())
 	// Compress is like Turn, for a part of a message that is compressed. It fails if the connection closes.
 	Compress() (done func(), err error)
 }

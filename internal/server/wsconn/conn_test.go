@@ -385,7 +385,47 @@ func (t turnstile) Turn() (done func()) {
 	return func() { t.ended <- struct{}{} }
 }
 
+func (t turnstile) TurnFor(int) (done func()) { return t.Turn() }
+
 func (t turnstile) Compress() (done func(), err error) { return t.Turn(), nil }
+
+// Attack: users of one network sent 215 messages of 250 KB a second. Each took 6 ms, with a turn of half a millisecond, so that the network used both cores.
+func TestConn_HandlesALargeMessageInATurnOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int]int{0: 0, 100: 0, 511: 0, 512: 512, 1000: 1000} {
+		synctest.Test(t, func(t *testing.T) {
+			c, client := open(t)
+			turns := &counted{}
+			c.TakeTurns(turns)
+			go c.Receive(func(message []byte) {
+				if turns.now != want {
+					t.Errorf("a message of %d bytes is handled in a turn for %d, want %d", len(message), turns.now, want)
+				}
+				turns.handled++
+			})
+			if err := client.WriteMessage(websocket.TextMessage, []byte(strings.Repeat("x", length))); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if turns.handled != 1 || turns.open > 0 {
+				t.Errorf("%d messages of %d bytes were handled, %d turns have not ended", turns.handled, length, turns.open)
+			}
+		})
+	}
+}
+
+// counted counts the turns that have not ended.
+type counted struct{ now, open, handled int }
+
+func (c *counted) Turn() (done func()) { return c.TurnFor(0) }
+
+func (c *counted) TurnFor(bytes int) (done func()) {
+	c.open++
+	c.now = bytes
+	return func() { c.open-- }
+}
+
+func (c *counted) Compress() (done func(), err error) { return c.Turn(), nil }
 
 // Attack: 9500 websockets of 475 users sent a ping, or a message of 281 frames, at the same moment. All of them were read before the first one had its
 // turn, and other clients waited for 0.3 s.

@@ -53,7 +53,7 @@ func (c *Conn) Receive(handle func(message []byte)) {
 		default:
 			c.messageArrived()
 			c.wire.leaveLine()
-			c.wire.takeTurn()
+			c.wire.takeTurnFor(len(message), len(message) >= c.shared.LargeMessage)
 			handle(message)
 			c.wire.endTurn()
 		}

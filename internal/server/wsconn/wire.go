@@ -156,6 +156,16 @@ func (w *wire) takeTurn() {
 	}
 }
 
+// takeTurnFor takes a turn to handle a message. A large one needs one of its own: those of its reads may have ended.
+func (w *wire) takeTurnFor(bytes int, large bool) {
+	if w.turns == nil || !large {
+		w.takeTurn()
+		return
+	}
+	w.endTurn()
+	w.turn = w.turns.TurnFor(bytes)
+}
+
 // endTurn ends the turn of what was read last.
 func (w *wire) endTurn() {
 	w.leaveLine()

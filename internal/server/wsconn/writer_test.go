@@ -54,6 +54,8 @@ type compression struct {
 
 func (*compression) Turn() (done func()) { return func() {} }
 
+func (*compression) TurnFor(int) (done func()) { return func() {} }
+
 func (c *compression) Compress() (done func(), err error) {
 	if c.parts--; c.parts < 0 {
 		<-c.connection.Done()
@@ -92,6 +94,8 @@ func TestConn_SendsMessagesThatWaitWithoutCompressionWhenItCloses(t *testing.T) 
 type oneAtATime struct{ sync.Mutex }
 
 func (*oneAtATime) Turn() (done func()) { return func() {} }
+
+func (*oneAtATime) TurnFor(int) (done func()) { return func() {} }
 
 func (o *oneAtATime) Compress() (done func(), err error) {
 	o.Lock()
