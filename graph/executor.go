@@ -155,33 +155,42 @@ func (e *Executor) CreateOperationContext(
 // Prepare parses, validates and counts an operation. It limits the number and the length of the errors. With or without
 // errors, it returns how much the client may still read; the zero budget if reads have no limit or the operation was not
 // counted. If the transport allows queries only, it refuses mutations itself. Prepare does not count them, because a
-// forged link to a mutation must not use up the user's budget. In params it replaces the document by its normal form.
+// forged link to a mutation must not use up the user's budget. In params it replaces the document by its normal form, and clears them if the budget
+// refuses the operation.
 func (e *Executor) Prepare(
 	ctx context.Context, params *graphql.RawParams, queriesOnly bool,
 ) (*graphql.OperationContext, ratelimit.Budget, gqlerror.List) {
 	client := limits.ClientOf(ctx)
-	bytes := bytesOf(params)
-	release, err := e.retained.values(client, bytes)
-	if err != nil {
-		*params = graphql.RawParams{} // the delay does not keep it
-		e.delay(client)
-		return &graphql.OperationContext{}, ratelimit.Budget{}, gqlerror.List{gqlerror.Wrap(err)}
-	}
-	defer release()
-	if err := e.Admit(ctx); err != nil {
-		return &graphql.OperationContext{}, ratelimit.Budget{}, gqlerror.List{gqlerror.Wrap(err)}
-	}
-	op, charged, errs := e.createOperation(ctx, client, params, queriesOnly)
+	op, charged, errs := e.prepare(ctx, client, params, queriesOnly)
 	switch {
 	case len(errs) == 0:
-		op.Stats.SetExtension(retainedKey, bytes)
 	case errors.Is(errs[0], errRateLimited):
-		op = &graphql.OperationContext{} // the delay does not keep its document
+		op, *params = &graphql.OperationContext{}, graphql.RawParams{} // the delay keeps nothing: many may be delayed
 		e.delay(client)
 	default:
 		e.limiter.Spend(client, max(cost.PerRefusal-charged.document, 1))
 	}
 	return op, charged.budget, shortenErrors(errs)
+}
+
+// prepare does the same, but neither delays nor charges a refusal.
+func (e *Executor) prepare(
+	ctx context.Context, client ratelimit.Client, params *graphql.RawParams, queriesOnly bool,
+) (*graphql.OperationContext, charge, gqlerror.List) {
+	if err := e.limiter.Check(client); err != nil {
+		return &graphql.OperationContext{}, charge{}, gqlerror.List{gqlerror.Wrap(err)}
+	}
+	bytes := bytesOf(params)
+	release, err := e.retained.values(client, bytes)
+	if err != nil {
+		return &graphql.OperationContext{}, charge{}, gqlerror.List{gqlerror.Wrap(err)}
+	}
+	defer release()
+	op, charged, errs := e.createOperation(ctx, client, params, queriesOnly)
+	if len(errs) == 0 {
+		op.Stats.SetExtension(retainedKey, bytes)
+	}
+	return op, charged, errs
 }
 
 // Admit refuses a client whose budget of reads is used up.

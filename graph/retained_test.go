@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -79,34 +80,57 @@ func TestRetained_BoundsTheValuesOfOperationsThatWait(t *testing.T) {
 }
 
 // Attack: refusals wait, up to minutes. Those of clients without budget kept what they had sent, and thousands waited.
-func TestRetained_CountsRefusalsThatWait(t *testing.T) {
+func TestRetained_RefusalsThatWaitKeepNothing(t *testing.T) {
 	t.Parallel()
-	const bound = 1 << 20
 	synctest.Test(t, func(t *testing.T) {
 		a := newAPI(Options{})
 		a.executor.limiter = slow{&budget{left: -1}}
-		a.executor.shares.Values = cost.NewGates(4*bound, bound)
-		var refused atomic.Int32
-		for range 100 {
-			go func() {
-				params := graphql.RawParams{Query: `{ publicTimeline { kind } }`, Variables: map[string]any{"x": strings.Repeat("x", bound/8)}}
-				_, _, errs := a.executor.Prepare(graphql.StartOperationTrace(t.Context()), &params, false)
-				if len(errs) == 0 || !errors.Is(errs[0], errRateLimited) {
-					t.Errorf("got %v", errs)
-				}
-				refused.Add(1)
-			}()
-		}
+		params := graphql.RawParams{Query: `{ publicTimeline { kind } }`, Variables: map[string]any{"x": "y"}}
+		var refused atomic.Bool
+		go func() {
+			_, _, errs := a.executor.Prepare(graphql.StartOperationTrace(t.Context()), &params, false)
+			if len(errs) == 0 || !errors.Is(errs[0], errRateLimited) {
+				t.Errorf("got %v", errs)
+			}
+			refused.Store(true)
+		}()
 		synctest.Wait()
-		if used := a.executor.shares.Values.Used(); refused.Load() > 0 || used <= bound/2 || used > bound {
-			t.Errorf("%d are refused at once, and %d bytes of those that wait are counted", refused.Load(), used)
+		if used := a.executor.shares.Values.Used(); refused.Load() || used != 0 || params.Query != "" || params.Variables != nil {
+			t.Errorf("refused at once: %t; %d bytes are counted, and %v is kept", refused.Load(), used, params)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if used := a.executor.shares.Values.Used(); refused.Load() != 100 || used != 0 {
-			t.Errorf("%d are refused, and %d bytes are still counted", refused.Load(), used)
+		if !refused.Load() {
+			t.Error("not refused")
 		}
 	})
+}
+
+// A mutation that has changed something has its response, although other operations of its client keep all that it may keep. Clients would try again.
+func TestRetained_MutationsAreCarriedOutAndAnswered(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	author := a.addUser("alice")
+	for range 100 {
+		a.addPost(author, "x")
+	}
+	const bound = 1 << 20
+	a.executor.shares.Values = cost.NewGates(4*bound, bound)
+	release, ok := a.executor.shares.Keep(ratelimit.Client{User: author.ID}, bound-100_000)
+	if !ok {
+		t.Fatal("no room")
+	}
+	defer release()
+	authors := ""
+	for i := range 30 {
+		authors += fmt.Sprintf("a%d: author { id } ", i)
+	}
+	posts := `posts(first: 100) { edges { node { ` + authors + ` } } }`
+	ctx := auth.WithIdentity(t.Context(), auth.Identity{User: author.ID})
+	wantError(t, a.run(ctx, `{ user(username: "alice") { timeline { `+posts+` } } }`, ""), "RATE_LIMITED")
+	if response := a.run(ctx, `mutation { createPost(input: {text: "once"}) { edge { node { author { timeline { `+posts+` } } } } } }`, ""); len(response.Errors) > 0 {
+		t.Errorf("got %v", response.Errors)
+	}
 }
 
 // slow is a limiter that delays refusals.

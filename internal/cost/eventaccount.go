@@ -20,13 +20,13 @@ type EventAccount struct {
 
 // Grow counts the bytes once there are many more than are counted. It reports false, and counts nothing, if they are too many. The client has to be
 // the same until none are left.
-func (a *EventAccount) Grow(shares *Shares, client ratelimit.Client, bytes int) bool {
+func (a *EventAccount) Grow(gates Gates, client ratelimit.Client, bytes int) bool {
 	if bytes <= a.counted+uncountedEvents*EventBytes {
 		return true
 	}
 	account := a.account
 	if account == nil {
-		account = shares.Events.account(client)
+		account = gates.account(client)
 	}
 	if !account.Set(bytes) {
 		return false

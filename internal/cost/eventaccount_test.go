@@ -21,7 +21,7 @@ func TestEventAccount_CountsNoSmallChanges(t *testing.T) {
 		{1, 1, false},
 		{0, 0, false},
 	} {
-		if !a.Grow(s, client, step.bytes) != step.refused {
+		if !a.Grow(s.Events, client, step.bytes) != step.refused {
 			t.Errorf("%d bytes were refused: %t", step.bytes, !step.refused)
 		}
 		if !step.refused {

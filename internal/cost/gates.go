@@ -63,6 +63,26 @@ func (g Gates) try(client ratelimit.Client, n int) bool {
 	return true
 }
 
+// tryOwn is like try, but what a client uses up to the free part does not count for its network, so that nobody else can use that up. The returned
+// function undoes it.
+func (g Gates) tryOwn(client ratelimit.Client, n int) (release func(), ok bool) {
+	key := client.Key()
+	if !g.clients.Try(key, n) {
+		return func() {}, false
+	}
+	if g.clients.UsedBy(key) <= g.free {
+		return func() { g.clients.Release(key, n) }, true
+	}
+	if network := NetworkOf(client); g.networks.Try(network, n) {
+		return func() {
+			g.networks.Release(network, n)
+			g.clients.Release(key, n)
+		}, true
+	}
+	g.clients.Release(key, n)
+	return func() {}, false
+}
+
 // release undoes try.
 func (g Gates) release(client ratelimit.Client, n int) {
 	g.networks.Release(NetworkOf(client), n)

@@ -238,9 +238,10 @@ func (m *Meter) Written(length int) error {
 	return m.Err()
 }
 
-// Keep counts bytes that the operation keeps in memory until it ends. It fails if the operation has to stop.
+// Keep counts bytes that the operation keeps in memory until it ends. It fails if the operation has to stop. What has a [Bound] of its work does not stop
+// for others, and the bound is one for its memory, too.
 func (m *Meter) Keep(bytes int) error {
-	if m == nil || m.shares == nil {
+	if m == nil || m.shares == nil || m.bound.err != nil {
 		return nil
 	}
 	if !m.shares.Values.try(m.client, bytes) {
@@ -254,7 +255,7 @@ func (m *Meter) Keep(bytes int) error {
 
 // ErrTooMuchKept returns the error of a holder whose operations keep too much in memory.
 func ErrTooMuchKept() error {
-	err := retwis.Errorf(retwis.CodeRateLimited, "the operations that run or wait take too much memory together: wait for their responses, or use shorter variables")
+	err := retwis.Errorf(retwis.CodeRateLimited, "the operations that run or wait take too much memory together: wait for their responses, use shorter variables, or select fewer fields")
 	err.RetryAfterSeconds = 1
 	return err
 }

@@ -165,14 +165,16 @@ const (
 	eventsInFlight = 128 << 20 // of live events that wait for a replay, or to be rendered, and of the entries of replays; of a network a half
 	eventsOfHolder = 16 << 20
 
-	postsInFlight = 16_000 // that replays have loaded and not sent, of 4.5 KB each at most; of a network a half
-	postsOfHolder = 2_000
+	postsInFlight = 64_000 // that replays have loaded and not sent, of 4.5 KB each at most; of a network a half
+	postsOfHolder = 4_000
+	fewPosts      = 4 // of each replay, whatever others keep
 
 	requestsInFlight = 512 << 20 // bytes of large requests that are arriving
 	requestsOfHolder = 16 << 20
 
 	valuesInFlight = 256 << 20 // bytes that operations keep while they wait or run: their values, documents, and the fields of their responses
 	valuesOfHolder = 32 << 20
+	freeValues     = 256 << 10 // of each client, whatever others keep
 
 	redisPerCore  = 128 // units of work in Redis, for each core of a process: it serves one command after the other, and the others wait in it
 	redisOfHolder = 64

@@ -16,7 +16,8 @@ import (
 type Shares struct {
 	Bytes    Gates // of responses that are written or wait for their readers
 	Requests Gates // bytes of large requests that are still arriving
-	Events   Gates // bytes of live events that wait for a replay, or to be rendered, and of the entries of replays
+	Events   Gates // bytes of live events that wait to be rendered
+	Replays  Gates // bytes of the entries of replays, and of live events that wait for their ends
 	Posts    Gates // number of posts that replays have loaded and not sent yet
 	Values   Gates // bytes that operations keep while they wait or run: their values, documents, and the fields of their responses
 
@@ -52,12 +53,15 @@ func NewShares() *Shares {
 	slots, active := slotsOn(cores), &activity{joined: make(chan netip.Prefix, 1), cores: cores, coresOfHost: runtime.NumCPU()}
 	light := NewGates(cores*pointsPerCore, pointsOfHolder)
 	light.free = freePoints
+	values := NewGates(valuesInFlight, valuesOfHolder)
+	values.free = freeValues
 	return &Shares{
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
 		Events:    NewGates(eventsInFlight, eventsOfHolder),
+		Replays:   NewGates(eventsInFlight, eventsOfHolder),
 		Posts:     NewGates(postsInFlight, postsOfHolder),
-		Values:    NewGates(valuesInFlight, valuesOfHolder),
+		Values:    values,
 		light:     light,
 		heavy:     NewGates(heavyQueries+1, 1), // one is for what is done for several clients
 		computes:  NewGates(slots, 1),
@@ -125,18 +129,18 @@ func (s *Shares) Receive(client ratelimit.Client, bytes int) (release func(), ok
 // Keep counts bytes of the values, or of the document, of an operation that waits or runs. It reports false if too many do. The
 // returned function has to be called when it has ended.
 func (s *Shares) Keep(client ratelimit.Client, bytes int) (release func(), ok bool) {
-	return try(s.Values, client, bytes)
+	return s.Values.tryOwn(client, bytes)
 }
 
-// KeepPosts counts posts that a replay of a client is about to load. It returns how many it may load: some, but fewer, if too many are kept, and one
+// KeepPosts counts posts that a replay of a client is about to load. It returns how many it may load: some, but fewer, if too many are kept, and four
 // in any case, so that no replay waits for another one. The returned function has to be called when they are sent.
 func (s *Shares) KeepPosts(client ratelimit.Client, wanted int) (n int, release func()) {
-	for n = wanted; n > 1; n /= 2 {
+	for n = wanted; n > fewPosts; n /= 2 {
 		if release, ok := try(s.Posts, client, n); ok {
 			return n, release
 		}
 	}
-	return 1, func() {}
+	return min(wanted, fewPosts), func() {}
 }
 
 func try(g Gates, client ratelimit.Client, n int) (release func(), ok bool) {

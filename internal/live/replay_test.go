@@ -161,7 +161,7 @@ func TestReplay_LiveEventsThatWaitForItAreCounted(t *testing.T) {
 		from := db.cursor(alice)
 		db.push(alice)
 		const room = 100 // events that the first client may have waiting
-		greedy, other, used := clientOf(7, 1), clientOf(8, 2), h.options.Shares.Events.Used
+		greedy, other, used := clientOf(7, 1), clientOf(8, 2), h.options.Shares.Replays.Used
 		leaveRoom(t, h, greedy, room*cost.EventBytes)
 		before := used()
 
@@ -207,7 +207,7 @@ func TestReplay_EntriesAreCounted(t *testing.T) {
 			db.push(alice)
 		}
 		db.remove(1, alice)
-		greedy, other, used := clientOf(7, 1), clientOf(8, 2), h.options.Shares.Events.Used
+		greedy, other, used := clientOf(7, 1), clientOf(8, 2), h.options.Shares.Replays.Used
 		leaveRoom(t, h, greedy, 2*entries*entryBytes)
 		before := used()
 
@@ -218,8 +218,8 @@ func TestReplay_EntriesAreCounted(t *testing.T) {
 		patient := &narrowSink{}
 		attachAs(t, h, other, from, patient)
 		synctest.Wait()
-		if got := sinks[2].endings(); len(got) != 1 || !errors.Is(got[0], retwis.ErrSlowConsumer) {
-			t.Errorf("a subscription of a client with too many entries ended with %v, want %v", got, retwis.ErrSlowConsumer)
+		if got := sinks[2].endings(); len(got) != 1 || !errors.Is(got[0], errTooManyReplays()) {
+			t.Errorf("a subscription of a client with too many entries ended with %v, want %v", got, errTooManyReplays())
 		}
 		if now := used() - before; now != 3*entries*entryBytes {
 			t.Errorf("%d bytes are counted for the entries of three replays", now)
@@ -251,7 +251,7 @@ func TestReplay_PostsThatWaitToBeSentAreBounded(t *testing.T) {
 			return db.calls["Posts asked for"]
 		}
 		greedy, other := clientOf(7, 1), clientOf(8, 2)
-		const replays, kept = 50, 2000 // more posts than a client may keep
+		const replays, kept = 100, 4000 // more posts than a client may keep
 		turn := make(chan struct{})
 		var sinks [replays]waitingSink
 		before := asked()
@@ -263,7 +263,7 @@ func TestReplay_PostsThatWaitToBeSentAreBounded(t *testing.T) {
 				leave()
 			}
 		}
-		if now := asked() - before; now > kept+replays+postBatch {
+		if now := asked() - before; now > kept+4*replays+postBatch {
 			t.Errorf("%d replays of a client keep %d posts", replays, now)
 		}
 		before = asked()
@@ -317,7 +317,7 @@ func attachAs(t *testing.T, h *Hub, client ratelimit.Client, from retwis.Cursor,
 func leaveRoom(t *testing.T, h *Hub, client ratelimit.Client, bytes int) {
 	t.Helper()
 	var used cost.EventAccount
-	if !used.Grow(h.options.Shares, client, 16<<20-bytes) {
+	if !used.Grow(h.options.Shares.Replays, client, 16<<20-bytes) {
 		t.Fatal("the share of a client is smaller than 16 MB")
 	}
 }

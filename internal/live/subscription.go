@@ -61,7 +61,8 @@ func (s *subscription) start(r replay) {
 	}
 	s.entries = r.bytes()
 	if !s.growLocked(0) {
-		s.disconnectSlowLocked() // other replays of the client are not read
+		s.reason = errTooManyReplays()
+		s.cancel()
 		return
 	}
 	s.replaying = true
@@ -70,6 +71,13 @@ func (s *subscription) start(r replay) {
 		r.send(s)
 		s.drain()
 	})
+}
+
+// errTooManyReplays ends a subscription that starts far behind, beside many others.
+func errTooManyReplays() error {
+	err := retwis.Errorf(retwis.CodeRateLimited, "too many subscriptions that are far behind are being resumed: resume this one later")
+	err.RetryAfterSeconds = retryAfter
+	return err
 }
 
 // endAfterPanic ends the subscription if its goroutine panics: a defect must not end the process, and with it all other subscriptions.
@@ -109,7 +117,7 @@ func (s *subscription) waitLocked(e retwis.Event) bool {
 
 // growLocked counts the entries of the replay and the waiting events. It returns false if the client, or its network, has too many.
 func (s *subscription) growLocked(waiting int) bool {
-	return s.account.Grow(s.hub.options.Shares, s.client, s.entries+waiting*cost.EventBytes)
+	return s.account.Grow(s.hub.options.Shares.Replays, s.client, s.entries+waiting*cost.EventBytes)
 }
 
 // pay charges the subscriber for live events that it does not receive.

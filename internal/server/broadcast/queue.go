@@ -89,7 +89,7 @@ func newQueues(n int, ofNetwork bool) []queue {
 func (q *queue) push(e queued) bool {
 	q.mu.Lock()
 	l := e.to.lane
-	if e.event != nil && !l.account.Grow(e.to.group.groups.shares, e.to.client, (len(l.waiting)+1)*cost.EventBytes) {
+	if e.event != nil && !l.account.Grow(e.to.group.groups.shares.Events, e.to.client, (len(l.waiting)+1)*cost.EventBytes) {
 		q.mu.Unlock()
 		return false
 	}

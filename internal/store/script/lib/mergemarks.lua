@@ -102,7 +102,8 @@ end
 -- marks_of returns the values of some fields of a hash of marks, in their order. Redis stores a small hash packed, and searches it from the
 -- beginning for each field, so it is read once for many fields.
 local function marks_of(key, fields)
-  if #fields <= 32 or redis.pcall('OBJECT', 'ENCODING', key) == 'hashtable' then
+  local encoding = #fields > 32 and redis.pcall('OBJECT', 'ENCODING', key)
+  if encoding ~= 'listpack' and encoding ~= 'ziplist' then
     return redis.call('HMGET', key, unpack(fields))
   end
   local all, value, found = redis.call('HGETALL', key), {}, {}
