@@ -73,14 +73,15 @@ var allowed = map[string][]string{
 
 	"internal/server/broadcast":  {"internal/cost", "internal/fair", "internal/netpoll", "internal/ratelimit", "internal/retwis", "internal/auth", "internal/sleep", "internal/server/operation"},
 	"internal/server/buffer":     nil,
+	"internal/server/deflate":    nil,
 	"internal/server/clients":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/sleep", "internal/server/operation"},
 	"internal/server/gqlsse":     {"internal/cost", "internal/fair", "internal/ratelimit", "internal/retwis", "internal/server/broadcast", "internal/server/buffer", "internal/server/clients", "internal/server/httpapi", "internal/server/operation"},
 	"internal/server/gqlws":      {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
-	"internal/server/httpapi":    {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/buffer", "internal/server/clients", "internal/server/operation"},
+	"internal/server/httpapi":    {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/buffer", "internal/server/clients", "internal/server/deflate", "internal/server/operation"},
 	"internal/server/operation":  {"internal/cost", "internal/ratelimit", "internal/retwis", "internal/roundtrip", "internal/server/requestid"},
 	"internal/server/requestid":  nil,
 	"internal/server/servertest": {"internal/ratelimit", "internal/retwis", "internal/auth", "internal/server", "internal/server/operation", "internal/server/requestid"},
-	"internal/server/wsconn":     {"internal/fair", "internal/server/buffer"},
+	"internal/server/wsconn":     {"internal/fair", "internal/server/buffer", "internal/server/deflate"},
 
 	// The measurements import the packages that they measure. Only their command imports them.
 	"internal/bench/database": {"internal/store/bulk", "internal/store/inspect", "internal/bench/measure", "internal/bench/world", "internal/retwis", "internal/auth", "internal/check", "internal/seed"},
