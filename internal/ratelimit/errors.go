@@ -1,7 +1,6 @@
 package ratelimit
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -9,8 +8,8 @@ import (
 )
 
 // ErrUnavailable is the error of actions that are refused because the shared budgets cannot
-// be read.
-var ErrUnavailable = errors.New("the rate limits cannot be read")
+// be read. Clients see UNAVAILABLE.
+var ErrUnavailable = fmt.Errorf("the rate limits cannot be read: %w", retwis.Unavailable(1))
 
 // Exceeded returns the RATE_LIMITED error of an action that may be tried again after wait.
 func Exceeded(action Action, wait time.Duration) *retwis.Error {

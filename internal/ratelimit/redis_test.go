@@ -219,8 +219,10 @@ func TestTake_WithoutRedis(t *testing.T) {
 		}
 	}
 	for _, cost := range []ratelimit.Cost{{Registrations: 1}, {Logins: []string{"ann"}}, {Passwords: 1}} {
-		if _, err := q.Take(t.Context(), alice, cost); !errors.Is(err, ratelimit.ErrUnavailable) {
-			t.Errorf("%v: got the error %v", cost, err)
+		_, err := q.Take(t.Context(), alice, cost)
+		shown, ok := errors.AsType[*retwis.Error](err)
+		if !errors.Is(err, ratelimit.ErrUnavailable) || !ok || shown.Code != retwis.CodeUnavailable || shown.RetryAfterSeconds == 0 {
+			t.Errorf("%v: got the error %v, which clients see as %+v", cost, err, shown)
 		}
 	}
 	s.Start()
