@@ -191,6 +191,7 @@ func TestTake_CountsReadsWithoutTheStore(t *testing.T) {
 		}
 		s.set(nil)
 		time.Sleep(retryInterval)
+		synctest.Wait() // a report that has begun is over
 		if left, ok := all[0].Budget(t.Context(), alice); !ok || left.Remaining > 1 {
 			t.Errorf("got %v", left)
 		}
