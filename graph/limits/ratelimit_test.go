@@ -87,7 +87,7 @@ func TestRateLimit_RefusesTheWholeOperation(t *testing.T) {
 		t.Errorf("made %d calls and spent %d, want neither", a.backend.calls, a.limiter.spent)
 	}
 	a.limiter.refusal = ratelimit.ErrUnavailable
-	wantError(t, a.send(asAlice(t), &graphql.RawParams{Query: `mutation { login(input: {username: "a", password: "b"}) { token } }`}), "INTERNAL_SERVER_ERROR")
+	wantError(t, a.send(asAlice(t), &graphql.RawParams{Query: `mutation { login(input: {username: "a", password: "b"}) { token } }`}), "UNAVAILABLE")
 }
 
 // A link to a mutation does not use up the budget of a user who follows it.
