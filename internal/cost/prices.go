@@ -162,7 +162,7 @@ const (
 	bytesInFlight = 256 << 20 // of responses that are being written or wait for their readers
 	bytesOfHolder = 64 << 20
 
-	eventsInFlight = 128 << 20 // of live events that wait for a replay, or to be rendered, and of the entries of replays; of a network a half
+	eventsInFlight = 128 << 20 // of live events that wait to be rendered, and as many of replays; of a network a half
 	eventsOfHolder = 16 << 20
 
 	postsInFlight = 64_000 // that replays have loaded and not sent, of 4.5 KB each at most; of a network a half

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"retwis/internal/fair"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
@@ -168,21 +169,32 @@ func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func()
 		err.RetryAfterSeconds = 1
 		return nil, err
 	}
-	end, err := s.begin(ctx, client)
+	end, err := s.inTurn(ctx, client, s.hashes)
 	if err != nil {
 		s.toHash.Release(network, 1)
 		return nil, err
 	}
-	if err := s.hashes.Acquire(ctx, network, 1); err != nil {
-		end(0)
+	return func() {
+		end()
 		s.toHash.Release(network, 1)
+	}, nil
+}
+
+// inTurn waits for a turn of a client, and then for a place of its network at a gate. The returned function gives both back.
+func (s *Shares) inTurn(ctx context.Context, client ratelimit.Client, gate *fair.Gate[ratelimit.Key]) (done func(), err error) {
+	end, err := s.begin(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	network := NetworkOf(client)
+	if err := gate.Acquire(ctx, network, 1); err != nil {
+		end(0)
 		return nil, err //nolint:wrapcheck // ctx is done
 	}
 	began := time.Now()
 	return func() {
-		s.hashes.Release(network, 1)
+		gate.Release(network, 1)
 		end(time.Since(began))
-		s.toHash.Release(network, 1)
 	}, nil
 }
 
@@ -190,20 +202,7 @@ func (s *Shares) Hash(ctx context.Context, client ratelimit.Client) (done func()
 // cores are in use. The returned function has to be called afterwards. A network waits for its own turn first, so that others do not wait for its
 // rests. Compress fails if ctx is done.
 func (s *Shares) Compress(ctx context.Context, client ratelimit.Client) (done func(), err error) {
-	end, err := s.begin(ctx, client)
-	if err != nil {
-		return nil, err
-	}
-	release, err := s.CompressShort(ctx, client)
-	if err != nil {
-		end(0)
-		return nil, err
-	}
-	began := time.Now()
-	return func() {
-		release()
-		end(time.Since(began))
-	}, nil
+	return s.inTurn(ctx, client, s.deflate)
 }
 
 // CompressShort is like [Shares.Compress] for a text that is too short to need a turn.
@@ -219,8 +218,7 @@ func (s *Shares) CompressShort(ctx context.Context, client ratelimit.Client) (do
 // cores: thousands may arrive in the same millisecond. The turn has to end when it is decoded and its operation has begun. If the client
 // leaves, Decode does not wait, and there is no turn.
 func (s *Shares) Decode(ctx context.Context, client ratelimit.Client) *Turn {
-	turn, _ := s.take(ctx, client, longTurn)
-	return turn
+	return s.DecodeLong(ctx, client, 0)
 }
 
 // DecodeLong is like [Shares.Decode] for a request or message of some bytes: a turn for as long as it takes to decode them.
