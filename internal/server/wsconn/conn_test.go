@@ -40,6 +40,25 @@ func open(t *testing.T) (*Conn, *websocket.Conn) {
 	return openOver(t, ours, theirs)
 }
 
+// openSocket does the same over a socket of the kernel.
+func openSocket(t *testing.T) (*Conn, *websocket.Conn) {
+	t.Helper()
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ours, err := net.Dial("unix", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openOver(t, ours, theirs)
+}
+
 // openOver does the same for the two ends of another connection.
 func openOver(t *testing.T, ours, theirs net.Conn) (*Conn, *websocket.Conn) {
 	t.Helper()
@@ -167,20 +186,7 @@ func TestConn_DisconnectsSlowConsumer(t *testing.T) {
 // Attack: clients that did not read kept a part of an event of 2 MB each, although too many bytes waited for them: until the write of the rest failed.
 func TestConn_KeepsNoRestOfAFrameBeyondTheBound(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	ours, err := net.Dial("unix", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, _ := openOver(t, ours, theirs)
+	c, _ := openSocket(t)
 	account := &bounded{most: 1 << 20}
 	c.account = account
 	c.Send([]byte(strings.Repeat("x", 2<<20)))
@@ -431,24 +437,11 @@ func (c *counted) Compress() (done func(), err error) { return c.Turn(), nil }
 // turn, and other clients waited for 0.3 s.
 func TestConn_ReadsInTurn(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
 	turns := turnstile{make(chan struct{}), make(chan struct{}), make(chan struct{})}
 	handled := make(chan string, 2)
 	var line sync.Mutex
 	for range 2 {
-		ours, err := net.Dial("unix", listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := listener.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, client := openOver(t, ours, theirs)
+		c, client := openSocket(t)
 		c.ReadInLine(&line)
 		c.TakeTurns(turns)
 		received := make(chan struct{})
