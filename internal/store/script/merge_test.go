@@ -132,6 +132,122 @@ func TestMerge_AddsPostsOneByOneLikeARewrite(t *testing.T) {
 	}
 }
 
+// withAndWithoutMemory changes two equal timelines in the same way: it pushes a post, inserts one that a build has read, restarts a build, or ends one with
+// the newest posts. insert_post remembers nothing of the second one. It returns both lists, the searches in each, and whether the build has ended.
+const withAndWithoutMemory = `
+local change, cap, slack = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local reply = { {}, {}, 0, 0, 0 }
+for i = 1, 2 do
+  local list, hash, marks, searched = KEYS[i], KEYS[i + 2], KEYS[i + 4], 0
+  if change == 'push' then
+    push(list, ARGV[4], cap, slack, hash)
+  elseif change == 'insert' then
+    if i == 2 then
+      redis.call('DEL', marks)
+    end
+    local raise, searches = insert_post(list, ARGV[4], cap, hash, marks, 'h1')
+    searched = searches
+    if raise then
+      redis.call('HINCRBY', hash, 'epoch', 1)
+    end
+  elseif change == 'restart' then
+    build_again(list)
+    redis.call('HINCRBY', hash, 'epoch', 1)
+  else
+    local entries, held, posts = redis.call('LRANGE', list, 0, -1), {}, {}
+    local last = table.remove(entries)
+    if not is_mark(last) then
+      entries[#entries + 1], last = last, ''
+    end
+    for _, entry in ipairs(entries) do
+      held[entry] = true
+    end
+    for k = 4, #ARGV do
+      posts[#posts + 1] = not held[ARGV[k]] and ARGV[k] or nil
+    end
+    local ids = leading_ids(entries)
+    local ceilings, unknown = ceilings_by_bucket(ids, posts)
+    if unknown then
+      build_again(list)
+    elseif #entries + #posts > 0 then
+      add_posts(list, entries, ids, last, posts, ceilings, #ARGV - 3 < cap and '0' or '', cap)
+      reply[5] = 1
+    end
+    redis.call('HINCRBY', hash, 'epoch', 1)
+  end
+  reply[i], reply[i + 2] = redis.call('LRANGE', list, 0, -1), searched
+end
+return reply`
+
+// Posts of some authors wait, two of them at a partition with a clock that is behind, while the list is built again and other posts arrive.
+func TestMerge_InsertsWithMemoryAsWithout(t *testing.T) {
+	t.Parallel()
+	script, client := scriptOf(t, withAndWithoutMemory)
+	const listCap, slack, authors = 60, 5, 4
+	r := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // not a secret
+	keys := []string{"remembers", "forgets", "remembers:hash", "forgets:hash", "remembers:marks", "forgets:marks"}
+	searched, remembered := 0, 0
+	for range 20 {
+		if err := client.FlushDB(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		change := func(name string, entries ...any) (ended bool) {
+			t.Helper()
+			reply, err := script.Run(t.Context(), client, keys, slices.Concat([]any{name, listCap, slack}, entries)...).Slice()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(reply[0], reply[1]) {
+				t.Fatalf("after %s %v, the lists are\n%v and\n%v", name, entries, reply[0], reply[1])
+			}
+			remembered += int(reply[2].(int64))
+			searched += int(reply[3].(int64))
+			return reply[4].(int64) == 1
+		}
+		var created []any // in the order of their creation
+		var waiting [authors][]any
+		merged := map[any]bool{} // created before the last build
+		build := func() {
+			newest := slices.Clone(created)
+			slices.SortFunc(newest, func(a, b any) int { return strings.Compare(b.(string), a.(string)) })
+			if !change("build", newest[:min(len(newest), listCap)]...) {
+				return
+			}
+			for _, post := range created {
+				merged[post] = true
+			}
+		}
+		change("restart")
+		for now := range 1000 {
+			author := r.IntN(authors)
+			switch n := r.IntN(100); {
+			case n < 45:
+				instant := 1_795_616_382_000 + now
+				if author < 2 {
+					instant -= 100 * (1 + author)
+				}
+				post := fmt.Sprintf("%d%03d000", instant, author)
+				created, waiting[author] = append(created, post), append(waiting[author], post)
+			case n < 97 && now%500 > 250 && len(waiting[author]) > 0:
+				post := waiting[author][0]
+				waiting[author] = waiting[author][1:]
+				if merged[post] {
+					change("insert", post)
+				} else {
+					change("push", post)
+				}
+			case n == 98:
+				change("restart")
+			case n == 99:
+				build()
+			}
+		}
+	}
+	if searched < 100 || remembered > searched/2 {
+		t.Errorf("%d searches of the list with memory, %d without", remembered, searched)
+	}
+}
+
 // elements returns up to n elements of few buckets, newest first.
 func elements(r *rand.Rand, n int) []any {
 	buckets := 1 + r.IntN(4)

@@ -177,11 +177,11 @@ local function ceilings_by_bucket(ids, posts)
   return ceilings, unknown
 end
 
--- least returns the entry with the least id of at least one.
-local function least(entries)
-  local oldest = entries[1]
-  for _, entry in ipairs(entries) do
-    oldest = below(entry, oldest) and entry or oldest
+-- least returns the least of at least one leading id.
+local function least(ids)
+  local oldest = ids[1]
+  for _, id in ipairs(ids) do
+    oldest = below(id, oldest) and id or oldest
   end
   return oldest
 end
@@ -197,6 +197,9 @@ local function build_again(list)
   replace(list, { 'b' })
 end
 
+-- To read so many entries and to search them for those of an author takes as long as a search of a list for one entry: 15 microseconds.
+local AS_ONE_SEARCH = 50
+
 -- insert_post inserts a post that a merge has read into a list by id, and reports whether the epoch has to
 -- rise. It skips a post that the list holds. It skips a post older than the end of a trimmed list, because the
 -- list trimmed it before, or had no room for it. It skips a post for a list that is being built, because the
@@ -204,36 +207,47 @@ end
 -- goes above that: it arrived late, or the clock of its partition is behind, and the build may not read it.
 -- The end of the build raises the epoch. If the place of the post is unknown, the list is built again.
 --
--- After a build, thousands of posts may wait for which the list has no room. The merge marks remember the first and the last entry of a
--- list of which the last one is the oldest. While they are the same, the list holds no older post.
+-- After a build, thousands of posts may wait for which the list has no room, so the merge marks remember the epoch and the least id of a list
+-- that skipped one. Until the epoch rises, the list holds no entry of an author that is below that id and below a post that waits: fan-out
+-- pushes the newer posts of an author after those that a merge has read, trims remove entries, and a late post goes above an older entry.
 --
+-- hash          key of the hash with the epoch of the list
 -- marks, name   key of a merge mark of the timeline, and its name
-local function insert_post(list, post, cap, marks, name)
+--
+-- It also returns how many further searches for one entry take as long as what it did.
+local function insert_post(list, post, cap, hash, marks, name)
   local last = redis.call('LINDEX', list, -1)
   if not last then
-    return false
+    return false, 0
   end
-  local no_room, ends_in = not is_mark(last) and below(post, last), name .. ':ends'
-  local known_ends = no_room and redis.call('LINDEX', list, 0) .. ' ' .. last
-  if no_room and redis.call('HGET', marks, ends_in) == known_ends or redis.call('LPOS', list, post) then
-    return false
+  local building, no_room, field = last == 'b', not is_mark(last) and below(post, last), name .. ':least'
+  local epoch = (building or no_room) and (redis.call('HGET', hash, 'epoch') or '0')
+  if epoch then
+    local known_epoch, known_least = string.match(redis.call('HGET', marks, field) or '', '^(%d+) (%d+)$')
+    if known_epoch == epoch and below(post, known_least) then
+      return false, 0
+    end
+  end
+  if redis.call('LPOS', list, post) then
+    return false, 0
   end
   local entries, ends = redis.call('LRANGE', list, 0, -1), ''
   if is_mark(last) then
     entries[#entries], ends = nil, last
   end
   local ids = leading_ids(entries)
+  local searches = math.floor(#ids / AS_ONE_SEARCH)
   local ceilings, unknown = ceilings_by_bucket(ids, { post })
-  if not ceilings[1] and (ends == 'b' or no_room) then
-    if no_room and least(entries) == last then
-      redis.call('HSET', marks, ends_in, known_ends)
+  if not ceilings[1] and epoch then
+    if #ids > 0 then
+      redis.call('HSET', marks, field, epoch .. ' ' .. least(ids))
     end
-    return false
+    return false, searches
   end
   if unknown then
     build_again(list)
-    return true
+    return true, searches
   end
   add_posts(list, entries, ids, ends, { post }, ceilings, ends, cap)
-  return ends ~= 'b'
+  return not building, searches
 end

@@ -5,7 +5,7 @@
 -- Therefore each merge sets a mark for the list and for each partition that it read posts from. The mark
 -- is the instant of that partition's clock at the time of the read: the merge has read every post
 -- created up to then, or the list had no room for it. The field of a rebuild is the name of the
--- timeline; the field of a back-fill is the name, ':' and the author. The name and ':ends' is a field
+-- timeline; the field of a back-fill is the name, ':' and the author. The name and ':least' is a field
 -- of insert_post. Field 'newest' is the greatest mark. Field 'last' is the last entry that any of the
 -- outboxes read held at the time of the read. When the watermark passes that entry, the marks are no
 -- longer needed.

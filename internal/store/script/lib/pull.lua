@@ -50,7 +50,7 @@ local function add_pulled(tag, partitions, reader, fresh, author_of, gap, ends, 
       local merge_marks = tag .. 'merge_marks:' .. bucket_of(post) % partitions
       local mark_keys = merge_marks_after(merge_marks, merge_marks .. ':older', post)
       if merged_already(mark_keys, { 'h' .. reader }, author_of[post], post)[1] then
-        if insert_post(home, post, cap, mark_keys[1], 'h' .. reader) then
+        if insert_post(home, post, cap, account, mark_keys[1], 'h' .. reader) then
           redis.call('HINCRBY', account, 'epoch', 1)
           changed = true
         end

@@ -23,7 +23,7 @@
 --        12 and 13 prefix and suffix of list keys   14 prefix of the keys that hold epochs
 --        15 author   16 tag of the partition and ':'   17 number of partitions
 -- Reply  { progress, or 'late' for an element that has to be merged; lists that the element was pushed to; followers served, or lists; searches,
---        of which a search for repeats counts as four }
+--        of which a search for repeats counts as four, and one of a whole list as one for 50 entries }
 --@include ids
 --@include list
 --@include publish
@@ -108,7 +108,9 @@ else
       searched = searched + 1
     end
     if merged[i] then
-      if insert_post(list, element, cap, mark_keys[1], readers[i]) then
+      local inserted, searches = insert_post(list, element, cap, hash .. found[i], mark_keys[1], readers[i])
+      searched = searched + searches
+      if inserted then
         pushed = pushed + 1
         call('HINCRBY', hash .. found[i], 'epoch', 1)
         if online[i] == 1 then
