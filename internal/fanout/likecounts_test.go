@@ -3,6 +3,7 @@ package fanout_test
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -101,4 +102,47 @@ func TestLikes_OfAPostThatIsDeletedWhileItIsCountedAreRemoved(t *testing.T) {
 	e.Work(fanout.Options{})
 	e.Drain()
 	e.wantNoLikes(post)
+}
+
+// Attack: accounts with thousands of liked posts were deleted. The worker removed all of their likes, one exchange after the other, before it counted
+// those of other posts.
+func TestLikes_OfDeletedPostsAreRemovedInParts(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, store.Options{URL: redistest.Server(t).URL(), Partitions: 1})
+	author := e.Register("author")[0]
+	post := e.Post(author, "popular")
+	p, client := e.DB().Partition(0), e.DB().Client
+	const likes = 7000
+	likers := make([]redis.Z, likes)
+	for i := range likers {
+		likers[i] = redis.Z{Score: float64(i + 1), Member: 1_000_000 + i}
+	}
+	if err := client.ZAdd(t.Context(), p.Likers(post), likers...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Posts.DeletePost(t.Context(), author, post); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.ZAdd(t.Context(), p.ChangedLikes(), redis.Z{Score: 1, Member: post.String()}).Err(); err != nil { // due now
+		t.Fatal(err)
+	}
+	before := likes
+	for calls := 0; before > 0; calls++ {
+		if _, err := e.Tasks.CountLikes(t.Context(), []int{0}); err != nil {
+			t.Fatal(err)
+		}
+		left := int(client.ZCard(t.Context(), p.Likers(post)).Val())
+		if calls == 0 && (left == 0 || left > likes/2) {
+			t.Errorf("the first call has left %d of %d likes, want some", left, likes)
+		}
+		if calls > 1000 {
+			t.Fatalf("%d likes are left after %d calls", left, calls)
+		}
+		before = left
+		time.Sleep(5 * time.Millisecond) // until they are due again
+	}
+	e.CountLikes()
+	if n, err := e.Likes.ChangedLikes(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d posts are changed after all likes were removed, %v", n, err)
+	}
 }
