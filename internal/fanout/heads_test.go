@@ -29,7 +29,7 @@ func TestReadyHeads_NobodyWaitsForUsersWhoWereServed(t *testing.T) {
 		served := map[retwis.UserID]bool{}
 		for range authors / ofRound {
 			r.dequeueDone()
-			for _, w := range r.readyHeads()[:ofRound] {
+			for _, w := range r.turns.first(r.readyHeads(), ofRound) {
 				if served[w.Author] {
 					t.Fatalf("cycle %d: author %d was served twice before others", cycle, w.Author)
 				}
@@ -37,7 +37,7 @@ func TestReadyHeads_NobodyWaitsForUsersWhoWereServed(t *testing.T) {
 				r.turns.serve(w)
 				w.done = true
 			}
-			r.turns.forget(len(r.activeKeys))
+			r.turns.forget(len(r.queues))
 			if users, networks := len(r.turns.users), len(r.turns.networks); max(users, networks) > 2*(authors+window) {
 				t.Fatalf("%d users and %d networks are remembered", users, networks)
 			}
@@ -158,8 +158,7 @@ func TestRest_DeletionsDoNotHoldTheOutbox(t *testing.T) {
 		}
 		announced, start := 0, time.Now()
 		for len(r.queues) > 0 {
-			ready := r.readyHeads()
-			for _, w := range ready[:min(maxCalls, len(ready))] {
+			for _, w := range r.turns.first(r.readyHeads(), maxCalls) {
 				if !w.silent {
 					announced += 5000
 					r.turns.rest(w.actor.Network, 5000*announceRest)
@@ -326,4 +325,56 @@ func TestRest_RepostsRestForSearches(t *testing.T) {
 			t.Errorf("the removal of a repost searches %v lists for each timeline", got)
 		}
 	})
+}
+
+// With hundreds of partitions, thousands of tasks waited for their turns for so long that they began without them, all at once.
+func TestStartTasks_AWorkerHasABoundOfThem(t *testing.T) {
+	t.Parallel()
+	w := New(nil, nil, Options{})
+	r := newRunner(w, 0, "")
+	r.admit([]outbox.Entry{
+		{ID: "1-1", Kind: outbox.KindBackfill, Timeline: retwis.Home(1), User: 1, Origin: "192.0.2.1"},
+		{ID: "1-2", Kind: outbox.KindBackfill, Timeline: retwis.Home(2), User: 2, Origin: "198.51.100.1"},
+	})
+	crowded, other := r.entries[0], r.entries[1]
+	r.tasks, r.tasksOf[crowded.actor.Network] = 1, 1
+	for running, want := range map[int64]bool{tasksAtOnce - 1: true, tasksAtOnce: false} {
+		w.running.Store(running)
+		if got := r.mayStart(crowded); got != want {
+			t.Errorf("while %d tasks run, another one of the same network may start: %t", running, got)
+		}
+		if !r.mayStart(other) {
+			t.Errorf("while %d tasks run, that of another network may not start", running)
+		}
+	}
+}
+
+// thousandPartitions are those of a database with more of them than by default.
+type thousandPartitions struct{ Outbox }
+
+func (thousandPartitions) Partitions() int { return 1000 }
+
+func (thousandPartitions) PartitionOfUser(user retwis.UserID) int { return int(user) }
+
+// The followers of those who reposted a post may be in all partitions. With hundreds of these, its deletion had tens of thousands of calls.
+func TestTargetsOfReposts_AreBounded(t *testing.T) {
+	t.Parallel()
+	r := newRunner(New(thousandPartitions{}, nil, Options{}), 0, "")
+	for _, partitions := range []int{16, 200} {
+		var of reposts
+		for user := range retwis.UserID(30) {
+			in := outbox.AuthorPartitions{Followers: map[int]int{}, Lists: map[int]bool{}}
+			for p := range partitions {
+				in.Followers[p], in.Lists[p] = 1, true
+			}
+			of.by, of.partitions = append(of.by, user), append(of.partitions, in)
+		}
+		targets := r.targetsOfReposts(of)
+		if len(targets) > maxRepostTargets {
+			t.Errorf("followers in %d partitions are %d targets", partitions, len(targets))
+		}
+		if all := targets[0].to == outbox.TargetWatched; all != (partitions > 16) {
+			t.Errorf("the deletion is announced to all watched timelines, with followers in %d partitions: %t", partitions, all)
+		}
+	}
 }

@@ -16,7 +16,7 @@ type workItem struct {
 	actor      retwis.Actor // who caused it
 	targets    []*target    // delivery targets; nil until the follower partitions are known
 	next       int          // index of the target that the next round begins with
-	turn       place        // when the round began: see readyHeads
+	turn       place        // at the last [turns.first]
 	running    bool         // a task processes the entry
 	done       bool         // the entry is completed or in the dead-letter queue
 	rejections int          // how often scripts have rejected the entry since a call succeeded

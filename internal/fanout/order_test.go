@@ -32,7 +32,7 @@ func TestTurns_ANetworkHasOneTurn(t *testing.T) {
 	turns.serve(other)
 	turns.serve(entries[0])
 	entries = append(entries, other)
-	turns.sort(entries)
+	entries = turns.first(entries, len(entries))
 	if entries[0] != other {
 		t.Errorf("user %d comes before that of another network", entries[0].Author)
 	}
@@ -49,7 +49,7 @@ func TestTurns_TheOutboxOfTheUserWhoWasServedLeastRecentlyIsNext(t *testing.T) {
 	for user := range retwis.UserID(roundsPerMaster) {
 		w := entryOf(user + 1)
 		turns.serve(w)
-		turns.sort([]*workItem{w})
+		turns.first([]*workItem{w}, 1)
 		turn := turns.newTurn()
 		if !turn.begin(w) {
 			t.Fatalf("round %d does not begin", user)
@@ -57,7 +57,7 @@ func TestTurns_TheOutboxOfTheUserWhoWasServedLeastRecentlyIsNext(t *testing.T) {
 		running = append(running, turn)
 	}
 	busy, stranger := entryOf(1), entryOf(100)
-	turns.sort([]*workItem{busy, stranger})
+	turns.first([]*workItem{busy, stranger}, 1)
 	first, second := turns.newTurn(), turns.newTurn()
 	if first.begin(busy) || second.begin(busy) {
 		t.Fatal("more rounds run than may")

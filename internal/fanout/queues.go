@@ -8,6 +8,15 @@ import (
 	"retwis/internal/retwis"
 )
 
+// queue holds the entries of one ordering key that are in memory, oldest first. It is never empty between rounds.
+type queue struct {
+	key     orderingKey
+	entries []*workItem
+}
+
+// head returns the entry that is processed first.
+func (q *queue) head() *workItem { return q.entries[0] }
+
 // orderingKey identifies the entries that the runner processes in order: the posts of an
 // author, the changes to the sources of a timeline, or the changes to an account or a list.
 // Exactly one field is set. Entries with different keys are independent.
@@ -41,43 +50,42 @@ func (r *runner) admit(entries []outbox.Entry) {
 		}
 		r.last = e.ID
 		w := &workItem{Entry: e, actor: e.Actor(), readAt: now}
-		key := orderingKeyOf(e)
-		if len(r.queues[key]) == 0 {
-			r.activeKeys = append(r.activeKeys, key)
-		}
 		r.entries = append(r.entries, w)
 		r.wait(w, 1)
-		r.queues[key] = append(r.queues[key], w)
+		q := r.queueOf(w)
+		q.entries = append(q.entries, w)
 	}
+}
+
+// queueOf returns the queue for an entry, to which the caller adds it.
+func (r *runner) queueOf(w *workItem) *queue {
+	key := orderingKeyOf(w.Entry)
+	q := r.queueByKey[key]
+	if q == nil {
+		q = &queue{key: key}
+		r.queueByKey[key] = q
+		r.queues = append(r.queues, q)
+	}
+	return q
 }
 
 // dequeueDone removes completed entries from the heads of the queues.
 func (r *runner) dequeueDone() {
-	kept := r.activeKeys[:0]
-	for _, key := range r.activeKeys {
-		queue := r.queues[key]
-		for len(queue) > 0 && queue[0].done {
-			queue = queue[1:]
+	r.queues = slices.DeleteFunc(r.queues, func(q *queue) bool {
+		for len(q.entries) > 0 && q.head().done {
+			q.entries = q.entries[1:]
 		}
-		if len(queue) == 0 {
-			delete(r.queues, key)
-			continue
+		if len(q.entries) > 0 {
+			return false
 		}
-		r.queues[key] = queue
-		kept = append(kept, key)
-	}
-	r.activeKeys = kept
+		delete(r.queueByKey, q.key)
+		return true
+	})
 }
 
 // restoreToQueue puts a completed entry back at the head of its queue.
 func (r *runner) restoreToQueue(w *workItem) {
-	key := orderingKeyOf(w.Entry)
-	queue := r.queues[key]
-	if slices.Contains(queue, w) {
-		return
+	if q := r.queueOf(w); !slices.Contains(q.entries, w) {
+		q.entries = slices.Insert(q.entries, 0, w)
 	}
-	if len(queue) == 0 {
-		r.activeKeys = append(r.activeKeys, key)
-	}
-	r.queues[key] = append([]*workItem{w}, queue...)
 }

@@ -26,9 +26,12 @@ func (r *runner) superseded(w *workItem) bool {
 	if w.Kind != outbox.KindRepair {
 		return false
 	}
-	queue := r.queues[orderingKeyOf(w.Entry)]
-	return len(queue) > 1 && queue[1].Kind == outbox.KindRepair && queue[1].Malformed == nil &&
-		!w.progress.redelivery && !queue[1].progress.redelivery
+	q := r.queueByKey[orderingKeyOf(w.Entry)]
+	if q == nil || len(q.entries) < 2 {
+		return false
+	}
+	next := q.entries[1]
+	return next.Kind == outbox.KindRepair && next.Malformed == nil && !w.progress.redelivery && !next.progress.redelivery
 }
 
 // repair merges the newest posts of an author into every home and list that follows the

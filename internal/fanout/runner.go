@@ -29,6 +29,7 @@ const (
 	nextChunk      = 100                    // lists of each further call
 	maxTasks       = 8                      // concurrent tasks of an outbox
 	mostTasks      = 2 * maxTasks           // the same with those of networks that have no other there
+	tasksAtOnce    = 128                    // of all outboxes of a worker, beside those of networks that have no other in one
 	maxTries       = 5                      // rejections before an entry moves to the dead-letter queue
 	minBackoff     = 50 * time.Millisecond  // pause before the first retry
 	maxBackoff     = 5 * time.Second        // longest pause between retries
@@ -50,13 +51,13 @@ type runner struct {
 	outboxID int
 	log      *slog.Logger
 
-	entries    []*workItem // oldest first
-	queues     map[orderingKey][]*workItem
-	activeKeys []orderingKey  // keys with queued entries
-	unfinished int            // entries
-	tasks      int            // running tasks
-	tasksOf    map[string]int // the same by the networks that caused them
-	turn       *turn          // to run a round
+	entries    []*workItem            // oldest first
+	queues     []*queue               // those with entries, in the order in which they had none before
+	queueByKey map[orderingKey]*queue // the same
+	unfinished int                    // entries
+	tasks      int                    // running tasks
+	tasksOf    map[string]int         // the same by the networks that caused them
+	turn       *turn                  // to run a round
 	finished   chan taskResult
 	arrivals   chan []outbox.Entry
 
@@ -85,7 +86,7 @@ func newRunner(w *Worker, outboxID int, repairBelow string) *runner {
 		Worker:      w,
 		outboxID:    outboxID,
 		log:         w.log.With("outbox", outboxID),
-		queues:      map[orderingKey][]*workItem{},
+		queueByKey:  map[orderingKey]*queue{},
 		tasksOf:     map[string]int{},
 		turn:        w.turns.newTurn(),
 		finished:    make(chan taskResult, mostTasks),
@@ -179,11 +180,15 @@ func (r *runner) readAhead() <-chan []outbox.Entry {
 
 // untilDue returns the time until the next retry or trim.
 func (r *runner) untilDue() time.Duration {
-	due := maxBackoff
-	at := func(t time.Time) { due = min(due, max(time.Until(t), time.Millisecond)) }
+	due := time.Now().Add(maxBackoff)
+	at := func(t time.Time) {
+		if t.Before(due) {
+			due = t
+		}
+	}
 	turnAt, waits := r.turn.waitsUntil()
-	for _, key := range r.activeKeys {
-		head := r.queues[key][0]
+	for _, q := range r.queues {
+		head := q.head()
 		switch {
 		case head.running:
 		case head.inRounds() && waits:
@@ -199,7 +204,7 @@ func (r *runner) untilDue() time.Duration {
 	default:
 		at(r.lastTrim.Add(verifyEvery))
 	}
-	return due
+	return max(time.Until(due), time.Millisecond)
 }
 
 func later(a, b time.Time) time.Time {
@@ -227,6 +232,7 @@ func (r *runner) round(ctx context.Context) bool {
 		}
 	}
 	r.startTasks(ctx, tasks)
+	deliver = r.turns.first(deliver, maxCalls)
 	r.turns.forget(int(r.held.Load()))
 	if len(deliver) == 0 {
 		r.turn.end()
@@ -236,17 +242,16 @@ func (r *runner) round(ctx context.Context) bool {
 		return false
 	}
 	defer r.turn.end()
-	deliver = deliver[:min(len(deliver), maxCalls)]
 	r.deliver(ctx, deliver)
 	return true
 }
 
-// readyHeads returns the entries at the heads of the queues that may advance now, in the order of the turns of those who caused them.
+// readyHeads returns the entries at the heads of the queues that may advance now.
 func (r *runner) readyHeads() []*workItem {
 	now, oldest := time.Now(), sync.OnceValue(r.oldest)
 	var ready []*workItem
-	for _, key := range r.activeKeys {
-		head := r.queues[key][0]
+	for _, q := range r.queues {
+		head := q.head()
 		switch {
 		case head.isDeletion():
 			r.restOrBeSilent(head, now)
@@ -259,7 +264,6 @@ func (r *runner) readyHeads() []*workItem {
 			ready = append(ready, head)
 		}
 	}
-	r.turns.sort(ready)
 	return ready
 }
 
@@ -280,7 +284,7 @@ func (r *runner) restOrBeSilent(deletion *workItem, now time.Time) {
 // deleted at once. Posts of others would wait behind tens of thousands of these entries in their outboxes, before the worker reads them. So a step waits for
 // the entries of the one before. While many entries are in memory, only the oldest of an outbox goes on, because those behind it cannot be trimmed.
 func (r *runner) mayDeletePosts(step *workItem, oldest func() *workItem) bool {
-	if len(r.queues[orderingKey{author: step.User}]) > 0 || r.waiting.step.Load() || r.waiting.deletions.Load() >= manyDeletions {
+	if r.queueByKey[orderingKey{author: step.User}] != nil || r.waiting.step.Load() || r.waiting.deletions.Load() >= manyDeletions {
 		return false
 	}
 	return r.held.Load() < maxHeld/2 || step == oldest()

@@ -66,6 +66,19 @@ type reposts struct {
 	many       bool                      // whether there are more users
 }
 
+// maxRepostTargets is the number of targets beyond which the deletion of a post is announced to all watched timelines, as it is after more reposts.
+// Thirty users whose followers and lists are in all of the default number of partitions have fewer.
+const maxRepostTargets = 1000
+
+// targets returns the number of calls that announce a deletion to the timelines.
+func (of reposts) targets() int {
+	n := len(of.by)
+	for _, partitions := range of.partitions {
+		n += len(partitions.Followers) + len(partitions.Lists)
+	}
+	return n
+}
+
 // repostsOf returns the reposts of posts, in the order of the posts.
 func (r *runner) repostsOf(ctx context.Context, posts []retwis.PostID) ([]reposts, error) {
 	reposters, err := r.store.Reposters(ctx, posts)
@@ -157,7 +170,7 @@ func (r *runner) targetsOfDelete(e outbox.Entry, partitions outbox.AuthorPartiti
 // targetsOfReposts returns the further targets that the deletion of a post has because of its reposts.
 func (r *runner) targetsOfReposts(of reposts) []*target {
 	var targets []*target
-	if of.many {
+	if of.many || of.targets() > maxRepostTargets {
 		for partition := range r.store.Partitions() {
 			targets = append(targets, &target{partition: partition, to: outbox.TargetWatched})
 		}

@@ -12,25 +12,25 @@ import (
 
 // startTasks starts as many of the tasks that are ready as may run, in the order of the turns of those who caused them.
 func (r *runner) startTasks(ctx context.Context, ready []*workItem) {
-	for {
-		next := slices.IndexFunc(ready, r.mayStart)
-		if next < 0 {
+	for r.tasks < mostTasks {
+		ready = slices.DeleteFunc(ready, func(w *workItem) bool { return !r.mayStart(w) })
+		next := r.turns.first(ready, 1) // a network that has started one is behind the others
+		if len(next) == 0 {
 			return
 		}
-		w := ready[next]
-		ready = slices.Delete(ready, next, next+1)
+		w := next[0]
+		ready = slices.DeleteFunc(ready, func(other *workItem) bool { return other == w })
 		if w.Kind == outbox.KindDeleteAccount && !r.waiting.step.CompareAndSwap(false, true) {
 			continue // one of another account has begun since
 		}
 		r.startTask(ctx, w)
-		r.turns.sort(ready) // a network may have several
 	}
 }
 
 // mayStart reports whether a task may run beside those that do. One of a network that has none may run beside a few more: the others wait for their
-// turns at a master, and it would come before them there.
+// turns at a master, and it would come before them there. So many of all outboxes have their turns in less time than they wait for these.
 func (r *runner) mayStart(w *workItem) bool {
-	return r.tasks < maxTasks || r.tasks < mostTasks && r.tasksOf[w.actor.Network] == 0
+	return r.tasks < maxTasks && r.running.Load() < tasksAtOnce || r.tasks < mostTasks && r.tasksOf[w.actor.Network] == 0
 }
 
 // startTask processes an entry concurrently with the rounds. A task needs several exchanges
@@ -40,12 +40,14 @@ func (r *runner) startTask(ctx context.Context, w *workItem) {
 	r.turns.serve(w)
 	w.progress.superseded = r.superseded(w)
 	r.tasks++
+	r.running.Add(1)
 	r.tasksOf[w.actor.Network]++
 	go func() {
 		done, err := r.perform(retwis.WithActor(ctx, w.actor), w)
 		if w.Kind == outbox.KindDeleteAccount {
 			r.waiting.step.Store(false)
 		}
+		r.running.Add(-1)
 		r.finished <- taskResult{w, done, err}
 	}()
 }

@@ -31,12 +31,12 @@ type turns struct {
 	limit    int                   // rounds that may run
 	running  int
 	waiting  []*turn
-	searched map[string]float64   // how many lists are searched for each timeline that receives a repost, on average, by the network that caused it
+	searched map[searcher]float64 // how many lists are searched for each timeline that receives a post, on average
 	restEnds map[string]time.Time // when deletions and reposts have paused for all that they owe, that of a burst included, by the network that caused them
 }
 
 func newTurns() *turns {
-	return &turns{networks: map[string]int{}, users: map[retwis.UserID]int{}, limit: roundsPerMaster, searched: map[string]float64{}, restEnds: map[string]time.Time{}}
+	return &turns{networks: map[string]int{}, users: map[retwis.UserID]int{}, limit: roundsPerMaster, searched: map[searcher]float64{}, restEnds: map[string]time.Time{}}
 }
 
 // setMasters changes how many rounds may run.
@@ -54,14 +54,25 @@ func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.network, other.network), cmp.Compare(p.user, other.user))
 }
 
-// sort orders entries by their places.
-func (t *turns) sort(entries []*workItem) {
+// first returns the n entries of which the turns come first, in their order. Thousands may wait, so it sorts no others.
+func (t *turns) first(entries []*workItem, n int) []*workItem {
 	t.mu.Lock()
 	for _, w := range entries {
 		w.turn = place{t.networks[w.actor.Network], t.users[w.actor.User]}
 	}
 	t.mu.Unlock()
-	slices.SortStableFunc(entries, func(a, b *workItem) int { return a.turn.compare(b.turn) })
+	found := make([]*workItem, 0, n+1)
+	for _, w := range entries {
+		if len(found) == n && found[n-1].turn.compare(w.turn) <= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(found, w, func(other, w *workItem) int {
+			return cmp.Or(other.turn.compare(w.turn), -1) // behind those with the same turn
+		})
+		found = slices.Insert(found, at, w)
+		found = found[:min(len(found), n)]
+	}
+	return found
 }
 
 // serve notes that an entry has its turn.
@@ -72,27 +83,35 @@ func (t *turns) serve(w *workItem) {
 	t.networks[w.actor.Network], t.users[w.actor.User] = t.served, t.served
 }
 
-// noteSearches notes how many lists a call for an entry has searched. Watched homes are searched for the post of a repost, each in the time of many pushes,
-// and no worker knows beforehand how many are watched. Those of a network's followers mostly are, or are not.
+// searcher is who causes searches of lists: a network with its posts or with its reposts.
+type searcher struct {
+	network string
+	reposts bool
+}
+
+func searcherOf(w *workItem) searcher { return searcher{w.actor.Network, w.Reposted != 0} }
+
+// noteSearches notes how many lists a call for a post has searched. Watched homes are searched for the post of a repost, and those that were rebuilt for
+// one that waited meanwhile, each in the time of many pushes. No worker knows beforehand how many are; those of a network's followers mostly are, or are not.
 func (t *turns) noteSearches(w *workItem, result outbox.Result) {
 	const part = 4
-	if w.Reposted == 0 || result.Served == 0 {
+	if w.isDeletion() || result.Served == 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before := t.searched[w.actor.Network]
-	t.searched[w.actor.Network] = before + (float64(result.Searched)/float64(result.Served)-before)/part
+	before := t.searched[searcherOf(w)]
+	t.searched[searcherOf(w)] = before + (float64(result.Searched)/float64(result.Served)-before)/part
 }
 
 // searches returns how many lists a call for an entry probably searches for each timeline.
 func (t *turns) searches(w *workItem) float64 {
-	if w.Reposted == 0 || w.isDeletion() {
+	if w.isDeletion() {
 		return 0
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.searched[w.actor.Network]
+	return t.searched[searcherOf(w)]
 }
 
 // rest makes deletions and reposts that a network caused pause. Deletions were announced to watched timelines: all outboxes together announce 20 000 a
@@ -133,7 +152,7 @@ func (t *turns) forget(entries int) {
 	if len(t.users) > 2*keep || len(t.networks) > 2*keep {
 		maps.DeleteFunc(t.users, func(_ retwis.UserID, served int) bool { return served <= t.served-keep })
 		maps.DeleteFunc(t.networks, func(_ string, served int) bool { return served <= t.served-keep })
-		maps.DeleteFunc(t.searched, func(network string, _ float64) bool { return t.networks[network] == 0 })
+		maps.DeleteFunc(t.searched, func(by searcher, _ float64) bool { return t.networks[by.network] == 0 })
 	}
 }
 

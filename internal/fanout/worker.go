@@ -170,6 +170,7 @@ type Worker struct {
 	log     *slog.Logger
 	counts  counts
 	held    atomic.Int64 // entries of all outboxes in memory
+	running atomic.Int64 // tasks of all outboxes
 	waiting waiting
 	turns   *turns
 	trims   trimRests
