@@ -110,6 +110,7 @@ func (s *Follows) Unfollow(ctx context.Context, reader, author retwis.UserID) er
 	if err != nil || len(answer) != 3 {
 		return fmt.Errorf("%s unfollows %s: reply %v: %w", reader, author, answer, err)
 	}
+	cost.Owe(ctx, cost.OfBackfill(s.options.HomeCap)) // a purge reads as many entries
 	return s.SetFollowerCount(ctx, author, p, answer[1:])
 }
 

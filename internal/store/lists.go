@@ -120,6 +120,7 @@ func (s *Lists) RemoveListMember(ctx context.Context, owner retwis.UserID, id re
 	if err != nil {
 		return fmt.Errorf("remove %s from list %s: %w", author, id, err)
 	}
+	cost.Owe(ctx, cost.OfBackfill(s.options.HomeCap)) // a purge reads as many entries
 	return listState(rdb.Text(reply.Val()))
 }
 

@@ -37,6 +37,8 @@
 --@include publish
 --@include progress
 --@include mergemarks
+--@include rows
+--@include members
 
 local whole, cap = ARGV[2] == 'whole', tonumber(ARGV[3])
 local entries = redis.call('LRANGE', KEYS[1], 0, -1)
@@ -62,12 +64,9 @@ else
   last = ''
 end
 
-local followed = { [ARGV[9]] = true }
+local is_source = new_members(KEYS[2])
 local function wanted(author)
-  if followed[author] == nil then
-    followed[author] = redis.call('ZSCORE', KEYS[2], author) and true or false
-  end
-  return followed[author]
+  return author == ARGV[9] or is_source(author)
 end
 
 local origins, partitions = (#KEYS - 5) / 3, tonumber(ARGV[10])
