@@ -42,7 +42,7 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 		}
 	}
 	if s.viewer != 0 && f.comparisons != r.comparisons {
-		f.compareFilters = true // the last comparison may not have included this viewer
+		f.late = append(f.late, s.viewer) // the last comparison may not have included this viewer
 		f.requestCatchUp()
 	}
 	if fresh {

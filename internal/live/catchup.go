@@ -153,8 +153,8 @@ func (f *feed) catchUp(ctx context.Context) (rest time.Duration, err error) {
 		return 0, nil
 	}
 	from, sent, verify, behind, changeAt := f.position, f.sent(), f.verify, f.behind, f.changeAt
-	var viewers []retwis.UserID
-	if f.compareFilters {
+	compareAll, viewers := f.compareFilters, f.late
+	if compareAll {
 		viewers = f.viewers()
 		f.comparisons++
 	}
@@ -177,7 +177,7 @@ func (f *feed) catchUp(ctx context.Context) (rest time.Duration, err error) {
 	}
 	// The read covers all messages received before it. Their loaded posts are still useful.
 	known := f.held
-	f.held, f.readAgain, f.verify, f.compareFilters, f.due, f.checking, f.behind = nil, false, false, false, false, false, false
+	f.held, f.late, f.readAgain, f.verify, f.compareFilters, f.due, f.checking, f.behind = nil, nil, false, false, false, false, false, false
 	p.mu.Unlock()
 
 	h.counts.catchUps.Add(1)
@@ -194,7 +194,7 @@ func (f *feed) catchUp(ctx context.Context) (rest time.Duration, err error) {
 		filters, err = h.readFilters(ctx, viewers)
 	}
 	if err != nil {
-		f.retryComparisons(verify, viewers != nil)
+		f.retryComparisons(verify, compareAll, viewers)
 		return 0, fmt.Errorf("read the events of timeline %s: %w", f.timeline, err)
 	}
 	if events.Gone {
@@ -216,7 +216,7 @@ func (f *feed) catchUp(ctx context.Context) (rest time.Duration, err error) {
 	for arrived := range slices.Chunk(events.Arrived, postBatch) {
 		posts, err := h.loadPosts(ctx, known, changeAt, arrived)
 		if err != nil {
-			f.retryComparisons(false, viewers != nil)
+			f.retryComparisons(false, compareAll, viewers)
 			return 0, fmt.Errorf("load the posts of timeline %s: %w", f.timeline, err)
 		}
 		p.mu.Lock()
@@ -225,20 +225,31 @@ func (f *feed) catchUp(ctx context.Context) (rest time.Duration, err error) {
 		}
 		p.mu.Unlock()
 	}
+	for removed := range slices.Chunk(events.Removed, removalBatch) {
+		p.mu.Lock()
+		f.sendRemovals(removed)
+		p.mu.Unlock()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	f.finishCatchUp(events.Position, events.Removed)
+	f.finishCatchUp(events.Position)
 	f.sendMarker(events.Marker)
 	f.resetFiltered(filters)
 	f.endBusy()
 	return 0, nil
 }
 
-// retryComparisons lets the next catch-up compare what a failed one did not.
-func (f *feed) retryComparisons(verify, compareFilters bool) {
+// removalBatch is the number of removals that a catch-up sends at once. Other feeds of the partition wait meanwhile.
+const removalBatch = 100
+
+// retryComparisons lets the next catch-up compare what a failed one did not: with the list, and the filter epochs of all viewers or of some.
+func (f *feed) retryComparisons(verify, compareAll bool, viewers []retwis.UserID) {
 	f.partition.mu.Lock()
 	defer f.partition.mu.Unlock()
-	f.verify, f.compareFilters = f.verify || verify, f.compareFilters || compareFilters
+	f.verify, f.compareFilters = f.verify || verify, f.compareFilters || compareAll
+	if !compareAll {
+		f.late = append(f.late, viewers...)
+	}
 }
 
 // readAfter reads the events after a position, and returns why they are unrecoverable if they are. sent holds the entries up to the

@@ -395,6 +395,7 @@ func (db *fakeDatabase) FilterEpochs(ctx context.Context, users []retwis.UserID)
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	db.calls["Filters asked for"] += len(users)
 	epochs := make([]int64, len(users))
 	for i, user := range users {
 		epochs[i] = db.filters[user]

@@ -35,7 +35,7 @@ type feed struct {
 	headObserved bool // see below
 	verify       bool // the next catch-up compares the entries sent with the list, even if it finds no new one
 
-	compareFilters bool // the next catch-up compares the filter epochs of the viewers
+	compareFilters bool // the next catch-up compares the filter epochs of all viewers
 	due            bool // a message asked for the next catch-up: a subscriber pays for it
 	behind         bool // the next catch-up would find too many changes
 	awaited        bool // a client of another network than the subscribers waits to join after the catch-up
@@ -58,7 +58,8 @@ type feed struct {
 	// The feed therefore verifies the first push onto such a head against the list.
 	position    retwis.TimelinePosition
 	removals    int             // number of removals sent
-	comparisons int             // number of times that a catch-up began to compare filter epochs
+	comparisons int             // number of times that a catch-up began to compare the filter epochs of all viewers
+	late        []retwis.UserID // viewers whose filter epochs the next catch-up compares, if not those of all: they joined during a comparison
 	unsent      int             // entries in a row that the feed advanced to without an event
 	changeFloor retwis.ChangeID // the feed may not have sent removals up to here
 	changeAt    time.Time       // position.Change was read before: see [recentPosts]
@@ -233,13 +234,16 @@ func (f *feed) sent() []pubsub.Arrival {
 	return slices.Clone(f.recent[max(0, len(f.recent)-1-verifyLength):])
 }
 
-// finishCatchUp sends the removals of a read and sets the position that the read reached.
-// The posts of the read have been sent.
-func (f *feed) finishCatchUp(position retwis.TimelinePosition, removed []pubsub.Removal) {
+// sendRemovals sends removals of a read, and moves the position to the last of them.
+func (f *feed) sendRemovals(removed []pubsub.Removal) {
 	for _, r := range removed {
 		f.position.Change = r.ID
 		f.sendRemoval(r)
 	}
+}
+
+// finishCatchUp sets the position that a read reached. The posts and removals of the read have been sent.
+func (f *feed) finishCatchUp(position retwis.TimelinePosition) {
 	if position.Element != f.position.Element {
 		// The posts above position.Element were deleted from the list itself, as from a profile.
 		f.headObserved = false

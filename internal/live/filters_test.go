@@ -146,3 +146,29 @@ func TestFilters_ChangedWhileASubscriptionResumes(t *testing.T) {
 		(<-joined).want("caught up 0", "HISTORY_CHANGED")
 	})
 }
+
+// Attack: joins of a timeline that a thousand users watched made it compare the filter epochs of all of them, again and again, and nobody paid.
+func TestFilters_OnlyThatOfALateViewerIsCompared(t *testing.T) {
+	inBubble(t, Options{CheckEvery: time.Hour}, func(t *testing.T, db *fakeDatabase, h *Hub) {
+		const viewers, late = 20, retwis.UserID(100)
+		public := retwis.Public()
+		db.push(public)
+		for viewer := range retwis.UserID(viewers) {
+			subscribeAs(t, h, retwis.Subscriber{User: viewer + 1}, public, "").want("caught up 0")
+		}
+		release := db.hold("timelines")
+		joined := make(chan *reader)
+		go func() { joined <- subscribeAs(t, h, retwis.Subscriber{User: late}, public, "") }()
+		synctest.Wait() // it has read, and its reply is on the way
+		db.pass()
+		db.raiseFilter(1, public) // a message: those of all viewers are compared
+		synctest.Wait()
+		db.raiseFilter(late) // without one
+		before := db.callCount("Filters asked for")
+		release()
+		(<-joined).want("caught up 0", "HISTORY_CHANGED")
+		if asked := db.callCount("Filters asked for") - before; asked != 1 {
+			t.Errorf("the filters of %d viewers were compared, want that of the one who joined", asked)
+		}
+	})
+}
