@@ -2,8 +2,10 @@
 package fair
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -15,11 +17,12 @@ import (
 // (Goyal, Vin and Cheng, 1996): that of a part which has used less goes first. Its methods are safe for concurrent use.
 type Gate[K comparable] struct {
 	capacity, share int
+	unbounded       bool // the capacity has no bound: holders do not wait for each other
 
 	mu      sync.Mutex
 	used    int
 	holders map[K]*holder[K]
-	waiting []*holder[K] // holders that wait, in the order of their turns
+	waiting []*holder[K] // if there is a capacity: holders that wait, in the order of their turns
 }
 
 // partsKept is the number of parts of a holder from which those are forgotten that wait for no other.
@@ -32,6 +35,7 @@ type holder[K comparable] struct {
 	givenUp int        // of the queue
 	now     int        // start of the last request that was granted
 	work    map[K]int  // of parts; those that are not ahead of now may be left out
+	prunes  int        // number of parts in work from which those are looked for; most may be ahead
 }
 
 type request struct {
@@ -43,10 +47,9 @@ type request struct {
 
 // insert adds a request to the queue. It reports whether it is the first one.
 func (h *holder[K]) insert(r *request) bool {
-	i := len(h.queue)
-	for i > 0 && h.queue[i-1].start > r.start {
-		i--
-	}
+	i, _ := slices.BinarySearchFunc(h.queue, r.start, func(other *request, start int) int {
+		return cmp.Or(cmp.Compare(other.start, start), -1) // behind those with the same start
+	})
 	h.queue = slices.Insert(h.queue, i, r)
 	return i == 0
 }
@@ -66,7 +69,7 @@ func (h *holder[K]) tidy() {
 
 // NewGate returns a gate of a capacity, of which one holder may use a share.
 func NewGate[K comparable](capacity, share int) *Gate[K] {
-	return &Gate[K]{capacity: capacity, share: min(share, capacity), holders: map[K]*holder[K]{}}
+	return &Gate[K]{capacity: capacity, share: min(share, capacity), unbounded: capacity == math.MaxInt, holders: map[K]*holder[K]{}}
 }
 
 // Acquire waits until the holder may use n more, and counts that. A request for more than the share counts as the share.
@@ -90,9 +93,9 @@ func (g *Gate[K]) AcquireFor(ctx context.Context, key, part K, n int) error {
 	r := &request{n: n, start: start, granted: make(chan struct{})}
 	switch first := h.insert(r); {
 	case len(h.queue) == 1:
-		g.waiting = append(g.waiting, h)
+		g.waitLocked(h)
 	case first: // it may be smaller than the next one, which does not fit
-		g.grantLocked()
+		g.grantLocked(h)
 	}
 	g.mu.Unlock()
 	select {
@@ -144,8 +147,9 @@ func (g *Gate[K]) Charge(key, part K, work, limit int) {
 	if h.work == nil {
 		h.work = map[K]int{}
 	}
-	if len(h.work) >= partsKept {
+	if len(h.work) >= max(partsKept, h.prunes) {
 		maps.DeleteFunc(h.work, func(_ K, at int) bool { return at <= h.now })
+		h.prunes = 2 * len(h.work)
 	}
 	h.work[part] = min(max(h.now, h.work[part])+work, h.now+limit)
 }
@@ -196,8 +200,8 @@ func (g *Gate[K]) fitsLocked(h *holder[K], n int) bool {
 // passesLocked reports whether a request may overtake the waiting holders: it fits, and all of them wait only because they
 // use their own share already.
 func (g *Gate[K]) passesLocked(h *holder[K], n int) bool {
-	if !g.fitsLocked(h, n) {
-		return false
+	if g.unbounded || !g.fitsLocked(h, n) {
+		return g.fitsLocked(h, n)
 	}
 	for _, other := range g.waiting {
 		if other.used+other.queue[0].n <= g.share {
@@ -228,9 +232,10 @@ func (g *Gate[K]) dropLocked(key K) {
 }
 
 func (g *Gate[K]) releaseLocked(key K, n int) {
-	g.holders[key].used -= n
+	h := g.holders[key]
+	h.used -= n
 	g.used -= n
-	g.grantLocked()
+	g.grantLocked(h)
 	g.dropLocked(key)
 }
 
@@ -242,8 +247,14 @@ func (g *Gate[K]) forgetLocked(key K, r *request) {
 	if h.tidy(); len(h.queue) == 0 {
 		g.leaveLocked(h)
 	}
-	g.grantLocked()
+	g.grantLocked(h)
 	g.dropLocked(key)
+}
+
+func (g *Gate[K]) waitLocked(h *holder[K]) {
+	if !g.unbounded {
+		g.waiting = append(g.waiting, h)
+	}
 }
 
 func (g *Gate[K]) leaveLocked(h *holder[K]) {
@@ -256,8 +267,12 @@ func (g *Gate[K]) leaveLocked(h *holder[K]) {
 }
 
 // grantLocked grants requests, one of each holder in turn. A holder that uses its share loses its turn. If the request of
-// another does not fit the capacity, all wait for it: smaller ones would keep it waiting forever.
-func (g *Gate[K]) grantLocked() {
+// another does not fit the capacity, all wait for it: smaller ones would keep it waiting forever. Without a bound of the capacity, only a holder that
+// has changed may go on.
+func (g *Gate[K]) grantLocked(changed *holder[K]) {
+	for g.unbounded && len(changed.queue) > 0 && changed.used+changed.queue[0].n <= g.share {
+		g.grantNextLocked(changed)
+	}
 	for i := 0; i < len(g.waiting); {
 		h := g.waiting[i]
 		r := h.queue[0]
@@ -268,16 +283,22 @@ func (g *Gate[K]) grantLocked() {
 		case g.used+r.n > g.capacity:
 			return
 		}
-		h.now = r.start
-		g.takeLocked(h, r.n)
-		close(r.granted)
-		h.queue[0] = nil // the queue may go on for hours
-		h.queue = h.queue[1:]
-		h.tidy()
+		g.grantNextLocked(h)
 		g.leaveLocked(h)
 		if len(h.queue) > 0 {
-			g.waiting = append(g.waiting, h)
+			g.waitLocked(h)
 		}
 		i = 0
 	}
+}
+
+// grantNextLocked grants the first request of a holder.
+func (g *Gate[K]) grantNextLocked(h *holder[K]) {
+	r := h.queue[0]
+	h.now = r.start
+	g.takeLocked(h, r.n)
+	close(r.granted)
+	h.queue[0] = nil // the queue may go on for hours
+	h.queue = h.queue[1:]
+	h.tidy()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -124,6 +125,74 @@ func TestGate_PartsOfAHolderGoByWhatTheyHaveUsed(t *testing.T) {
 		ask("heavier")
 		serve("late", "heavier")
 		g.Release("holder", 1)
+		wantUnused(t, g)
+	})
+}
+
+// Thousands of parts may be ahead of the others. They are not looked through at each charge, and forgotten once they wait for no other.
+func TestGate_ForgetsPartsThatWaitForNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate[int](1, 1)
+		_ = g.Acquire(t.Context(), 0, 1)
+		charge := func(from, to int) int {
+			for part := from; part < to; part++ {
+				g.Charge(0, part, 10, 100)
+			}
+			return len(g.holders[0].work)
+		}
+		if n := charge(1, 3001); n != 3000 {
+			t.Fatalf("%d of 3000 parts that are ahead are known", n)
+		}
+		go func() { _ = g.AcquireFor(t.Context(), 0, 1, 1) }()
+		synctest.Wait()
+		g.Release(0, 1) // now nobody is ahead of the first part
+		synctest.Wait()
+		if n := charge(3001, 3001+2*partsKept); n > 2*partsKept {
+			t.Errorf("%d parts are known, of which %d are ahead", n, 2*partsKept)
+		}
+		g.Release(0, 1)
+		wantUnused(t, g)
+	})
+}
+
+// Without a bound of all together, holders do not wait for each other, and nobody looks through those that wait.
+func TestGate_WithoutCapacityHoldersWaitForThemselves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate[string](math.MaxInt, 2)
+		var order []int
+		for i := range 5 {
+			go func() {
+				_ = g.Acquire(t.Context(), "heavy", 2)
+				order = append(order, i)
+			}()
+			synctest.Wait()
+		}
+		leaving, leave := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() { left <- g.Acquire(leaving, "heavy", 1) }()
+		synctest.Wait()
+		for range 100 {
+			if err := g.Acquire(t.Context(), "light", 2); err != nil {
+				t.Fatal(err)
+			}
+			g.Release("light", 2)
+		}
+		leave()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("a request that is given up: %v", err)
+		}
+		if len(g.waiting) != 0 || len(order) != 1 {
+			t.Errorf("%d holders are looked through, %d requests were granted", len(g.waiting), len(order))
+		}
+		for range 5 {
+			g.Release("heavy", 2)
+			synctest.Wait()
+		}
+		if !slices.Equal(order, []int{0, 1, 2, 3, 4}) {
+			t.Errorf("the requests were granted in the order %v", order)
+		}
 		wantUnused(t, g)
 	})
 }
