@@ -66,7 +66,7 @@ type groupKey struct {
 type group struct {
 	groups   *Groups
 	key      groupKey
-	size     int                           // of what it keeps: see [operation.Executor]
+	size     int                           // of op: see [operation.Executor]; guarded by groups.mu
 	clients  map[ratelimit.Key]groupClient // of the members; guarded by groups.mu
 	networks map[netip.Prefix]groupNetwork // of the members; guarded by groups.mu
 	limits   atomic.Bool                   // some client had no budget left
@@ -77,13 +77,14 @@ type group struct {
 	alone    context.Context
 	endAlone context.CancelFunc
 
-	rendering chan struct{} // has an element while an event is rendered: one at a time
-	op        *graphql.OperationContext
+	rendering chan struct{}                            // has an element while an event is rendered: one at a time
+	op        atomic.Pointer[graphql.OperationContext] // the one with the least size of those of its members
 }
 
 // groupClient is a client with members of a group.
 type groupClient struct {
 	members int
+	size    int    // that counts for the client: at least that of the group
 	lanes   []lane // one in each queue of the group, and then in those of its network
 	joined  int    // members that have ever joined; each is named by its number
 	limited error  // why subscriptions end: the client had no budget left
@@ -93,6 +94,7 @@ type groupClient struct {
 // groupNetwork is a network with members of a group.
 type groupNetwork struct {
 	members int
+	size    int       // that counts for the network, likewise
 	queued  []network // in each queue of the group, and then in its own
 	own     []queue   // for members beyond [maxSharing]; nil until there is one
 }
@@ -136,11 +138,14 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 		key.client = client.Key()
 		found = g.byKey[key]
 	}
+	if found != nil {
+		size = min(size, found.size)
+	}
 	if !g.keep(size, found, client) {
 		return errTooManyGroups
 	}
 	if found == nil {
-		found = &group{groups: g, key: key, size: size, op: op, rendering: make(chan struct{}, 1), clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
+		found = &group{groups: g, key: key, rendering: make(chan struct{}, 1), clients: map[ratelimit.Key]groupClient{}, networks: map[netip.Prefix]groupNetwork{}}
 		g.byKey[key] = found
 		queues := 1
 		if key.viewer == 0 && key.client == (ratelimit.Key{}) {
@@ -148,16 +153,20 @@ func (g *Groups) Join(m *Member, op *graphql.OperationContext, client ratelimit.
 		}
 		found.queues = newQueues(queues, false)
 	}
+	if found.op.Load() == nil || size < found.size {
+		found.size = size
+		found.op.Store(op) // the longer one would be kept for those who count only the shorter one
+	}
 	c := found.clients[client.Key()]
 	if c.lanes == nil {
-		c.lanes = make([]lane, 2*len(found.queues))
+		c.lanes, c.size = make([]lane, 2*len(found.queues)), size
 	}
 	c.members++
 	c.joined++
 	found.clients[client.Key()] = c
 	of := found.networks[ratelimit.NetworkOf(client.Address)]
 	if of.queued == nil {
-		of.queued = make([]network, 2*len(found.queues))
+		of.queued, of.size = make([]network, 2*len(found.queues)), size
 	}
 	of.members++
 	found.joined++
@@ -205,14 +214,15 @@ func (g *group) leave(client ratelimit.Client) {
 		of.members--
 		g.networks[network] = of
 	} else if delete(g.networks, network); client.Address.IsValid() {
-		g.groups.ofNetwork.remove(network, g.size)
+		g.groups.ofNetwork.remove(network, of.size)
 	}
-	if c := g.clients[key]; c.members > 1 {
+	c := g.clients[key]
+	if c.members > 1 {
 		c.members--
 		g.clients[key] = c
 		return
 	}
-	g.groups.ofClient.remove(key, g.size)
+	g.groups.ofClient.remove(key, c.size)
 	if delete(g.clients, key); len(g.clients) == 0 {
 		delete(g.groups.byKey, g.key)
 		g.endAloneLocked()
@@ -387,7 +397,7 @@ func (g *group) executeFor(ctx context.Context, event retwis.Event, payer, holde
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	response, err := g.groups.runner.Render(ctx, g.op, event, payer, holder)
+	response, err := g.groups.runner.Render(ctx, g.op.Load(), event, payer, holder)
 	if errors.Is(err, errRateLimited) {
 		g.limit(payer, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -424,6 +425,55 @@ func TestGroups_KeepABoundedTextPerClientAndNetwork(t *testing.T) {
 			m.End(nil)
 		}
 		synctest.Wait()
+		if groups.Len()+len(groups.ofClient)+len(groups.ofNetwork) != 0 {
+			t.Errorf("%d groups are left, and those of %d clients and %d networks", groups.Len(), len(groups.ofClient), len(groups.ofNetwork))
+		}
+	})
+}
+
+// Attack: operations with the same selection take more or less memory. Each that joined the group of a longer one, and left it, made its client and
+// network keep less by the difference, until nothing bounded them.
+func TestGroups_KeepTheShortestOfTheirOperations(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		groups, _ := newTestGroups(t.Context())
+		const selection = "%32s" // the key of a group is the end of the text
+		short := &graphql.OperationContext{RawQuery: fmt.Sprintf("xx"+selection, "news")}
+		long := &graphql.OperationContext{RawQuery: strings.Repeat("x", 1000) + short.RawQuery}
+		other := &graphql.OperationContext{RawQuery: fmt.Sprintf(selection, "other")}
+		client := func(user int) ratelimit.Client {
+			return ratelimit.Client{User: retwis.UserID(user), Address: netip.MustParseAddr(fmt.Sprintf("192.0.2.%d", user))}
+		}
+		keeps := func(when string, user, want int) {
+			t.Helper()
+			of, network := groups.ofClient[client(user).Key()].size, groups.ofNetwork[ratelimit.NetworkOf(client(user).Address)].size
+			if of != want || network != want {
+				t.Errorf("%s: client %d keeps %d bytes, its network %d, want %d", when, user, of, network, want)
+			}
+		}
+		var creator, later, kept Member
+		join(t, groups, &creator, long, client(1), &received{})
+		join(t, groups, &kept, other, client(2), &received{})
+		for range 3 {
+			join(t, groups, &later, short, client(2), &received{})
+			keeps("beside a longer one", 2, len(short.RawQuery)+len(other.RawQuery))
+			if later.Operation() != short {
+				t.Error("the group keeps the longer operation")
+			}
+			later.Withdraw()
+			keeps("after it has left", 2, len(other.RawQuery))
+			keeps("with its longer one", 1, len(long.RawQuery))
+		}
+		creator.Withdraw()
+		join(t, groups, &later, short, client(2), &received{})
+		join(t, groups, &creator, long, client(1), &received{})
+		keeps("a longer one in the group of a shorter one", 1, len(short.RawQuery))
+		if creator.Operation() != short {
+			t.Error("the group keeps the longer operation")
+		}
+		for _, m := range []*Member{&creator, &later, &kept} {
+			m.Withdraw()
+		}
 		if groups.Len()+len(groups.ofClient)+len(groups.ofNetwork) != 0 {
 			t.Errorf("%d groups are left, and those of %d clients and %d networks", groups.Len(), len(groups.ofClient), len(groups.ofNetwork))
 		}

@@ -56,7 +56,7 @@ type Member struct {
 func (m *Member) Withdraw() { m.group.leave(m.client) }
 
 // Operation returns an operation of the group.
-func (m *Member) Operation() *graphql.OperationContext { return m.group.op }
+func (m *Member) Operation() *graphql.OperationContext { return m.group.op.Load() }
 
 // FilterBy implements [retwis.Sink].
 func (m *Member) FilterBy(apply func(retwis.Event) retwis.Event) { m.filter = apply }
