@@ -2,6 +2,8 @@ package wsconn
 
 import (
 	"bufio"
+	"bytes"
+	"compress/flate"
 	"context"
 	"errors"
 	"net"
@@ -380,6 +382,86 @@ func TestConn_ReadsSeldomWhileItCloses(t *testing.T) {
 		}
 		<-ended
 	})
+}
+
+// arrivals is an account that refuses more than a number of bytes.
+type arrivals struct {
+	most int
+	now  atomic.Int64
+}
+
+func (a *arrivals) Set(bytes int) bool {
+	if bytes > a.most {
+		return false
+	}
+	a.now.Store(int64(bytes))
+	return true
+}
+
+// Attack: ten thousand websockets began a compressed message, or one of 16 KB, and did not finish it. Nothing counted what the server kept for them.
+func TestConn_CountsWhatArrives(t *testing.T) {
+	t.Parallel()
+	var deflated bytes.Buffer
+	w, err := flate.NewWriter(&deflated, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write([]byte("hello"))
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text, compressed, first, last = 0x01, 0x40, 0x00, 0x80 // of the first byte of a frame
+	frame := func(kind byte, payload string) []byte {
+		return append([]byte{kind, 0x80 | byte(len(payload)), 0, 0, 0, 0}, payload...) // masked with zeros
+	}
+	short := strings.TrimSuffix(deflated.String(), "\x00\x00\xff\xff")
+	for name, tt := range map[string]struct {
+		kind        byte
+		begin, rest string
+		most, want  int
+		message     string
+	}{
+		"small":      {text, strings.Repeat("x", 63), "x", 1 << 20, 0, strings.Repeat("x", 64)},
+		"larger":     {text, strings.Repeat("x", 64), "x", 1 << 20, 512, strings.Repeat("x", 65)},
+		"compressed": {text | compressed, short[:1], short[1:], 1 << 20, inflaterSize, "hello"},
+		"too many":   {text | compressed, short[:1], short[1:], inflaterSize - 1, 0, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, client := openCompressed(t)
+			if tt.kind&compressed == 0 {
+				c, client = open(t)
+			}
+			account := &arrivals{most: tt.most}
+			c.arrivals = account
+			handled := make(chan string, 1)
+			go c.Receive(func(message []byte) { handled <- string(message) })
+			send := func(b []byte) {
+				if _, err := client.NetConn().Write(b); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+			}
+			send(frame(tt.kind|first, tt.begin))
+			if got := account.now.Load(); got != int64(tt.want) {
+				t.Errorf("%s: %d bytes count while the message arrives, want %d", name, got, tt.want)
+			}
+			if tt.message == "" {
+				if !c.isClosing() {
+					t.Errorf("%s: the connection stays open", name)
+				}
+				return
+			}
+			send(frame(last, tt.rest))
+			if got := <-handled; got != tt.message {
+				t.Errorf("%s: the message is %q, want %q", name, got, tt.message)
+			}
+			if got := account.now.Load(); got != 0 {
+				t.Errorf("%s: %d bytes count after the message has arrived", name, got)
+			}
+		})
+	}
 }
 
 // turnstile lets one turn begin for each value that is sent to grant.

@@ -37,6 +37,9 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			continue
 		}
 		message, err := c.readMessage(c.wire.text(r))
+		if len(message) < c.shared.LargeMessage {
+			c.arrivals.Set(0)
+		}
 		switch {
 		case errors.Is(err, errTooManyArrive):
 			c.Close(CodeTryAgainLater, "too many large messages arrive")
@@ -69,19 +72,33 @@ func (c *Conn) Arrived(message []byte) int { return max(len(message), c.wire.rec
 
 var errTooManyArrive = errors.New("too many large messages arrive")
 
-// readMessage reads a message, and one byte more if it is too big. A large message may arrive slowly, so it counts while it
-// is arriving.
-func (c *Conn) readMessage(r io.Reader) ([]byte, error) {
-	message, err := io.ReadAll(io.LimitReader(r, int64(c.shared.LargeMessage)))
-	if err != nil || len(message) < c.shared.LargeMessage {
-		return message, err
+// inflaterSize is what gorilla/websocket keeps for a compressed message from the header of its first frame to its end.
+const inflaterSize = 48 << 10
+
+// smallPart is the part of a large message up to which the text of one does not count.
+const smallPart = 8
+
+// readMessage reads a message, and one byte more if it is too big. A message may arrive slowly, so it counts while it is arriving, unless it is
+// small: as what it may take up to the next size.
+func (c *Conn) readMessage(r io.Reader) (message []byte, err error) {
+	counted := 0
+	if c.gzip { // whether this message is compressed is known only to gorilla
+		counted = inflaterSize
 	}
-	if !c.arrivals.Set(c.shared.MaxMessage) {
-		return message, errTooManyArrive
+	small, large, tooBig := c.shared.LargeMessage/smallPart, c.shared.LargeMessage, c.shared.MaxMessage+1
+	if counted > 0 && !c.arrivals.Set(counted) {
+		return nil, errTooManyArrive
 	}
-	all := bytes.NewBuffer(append(make([]byte, 0, c.shared.MaxMessage+1+bytes.MinRead), message...)) // it never grows to more than is counted
-	_, err = all.ReadFrom(io.LimitReader(r, int64(c.shared.MaxMessage-len(message))+1))
-	return all.Bytes(), err
+	message, err = io.ReadAll(io.LimitReader(r, int64(small)))
+	for at, next := small, large; err == nil && len(message) == at && at < tooBig; at, next = next, tooBig {
+		if !c.arrivals.Set(counted + min(next, c.shared.MaxMessage)) {
+			return message, errTooManyArrive
+		}
+		all := bytes.NewBuffer(append(make([]byte, 0, next+bytes.MinRead), message...)) // it never grows to more than is counted
+		_, err = all.ReadFrom(io.LimitReader(r, int64(next-at)))
+		message = all.Bytes()
+	}
+	return message, err
 }
 
 // alive notes a sign of life.
