@@ -164,6 +164,9 @@ func (e *backendExecutor) Charge(_ ratelimit.Client, points int) error {
 	return nil
 }
 
+// Knows implements [operation.Executor].
+func (e *backendExecutor) Knows(string) bool { return false }
+
 // Prepare implements [operation.Executor]. It counts nothing.
 func (e *backendExecutor) Prepare(
 	ctx context.Context, params *graphql.RawParams, _ bool,
