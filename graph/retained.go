@@ -34,7 +34,7 @@ func newRetained(shares *cost.Shares) *retained {
 
 // bytesOf returns about how many bytes a request takes in memory, beside its parsed document.
 func bytesOf(params *graphql.RawParams) int {
-	return len(params.Query) + cost.SizeOf(params.Variables) + cost.SizeOf(params.Extensions)
+	return len(params.Query) + len(params.OperationName) + cost.SizeOf(params.Variables) + cost.SizeOf(params.Extensions)
 }
 
 // retainedBy returns the bytes of the request of an operation.

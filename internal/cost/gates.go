@@ -14,6 +14,7 @@ type Gates struct {
 	clients  *fair.Gate[ratelimit.Key]
 	networks *fair.Gate[ratelimit.Key] // of the whole capacity
 	free     int                       // what a client may use without waiting for its network, and without counting there, or one request of any size
+	freeOf   *fair.Gate[ratelimit.Key] // of what all clients of a network use in this way, for [Gates.tryOwn]; nil: nothing is free there
 }
 
 // NewGates returns gates of a capacity, of which one client may use a part.
@@ -63,21 +64,25 @@ func (g Gates) try(client ratelimit.Client, n int) bool {
 	return true
 }
 
-// tryOwn is like try, but what a client uses up to the free part does not count for its network, so that nobody else can use that up. The returned
-// function undoes it.
+// tryOwn is like try, but what a client uses up to the free part counts only beside that of others of its network, up to a bound of these parts: nobody
+// else can use that up. The returned function undoes it.
 func (g Gates) tryOwn(client ratelimit.Client, n int) (release func(), ok bool) {
 	key := client.Key()
 	if !g.clients.Try(key, n) {
 		return func() {}, false
 	}
-	if g.clients.UsedBy(key) <= g.free {
-		return func() { g.clients.Release(key, n) }, true
+	network := NetworkOf(client)
+	shared := []*fair.Gate[ratelimit.Key]{g.networks}
+	if g.freeOf != nil && g.clients.UsedBy(key) <= g.free {
+		shared = []*fair.Gate[ratelimit.Key]{g.freeOf, g.networks}
 	}
-	if network := NetworkOf(client); g.networks.Try(network, n) {
-		return func() {
-			g.networks.Release(network, n)
-			g.clients.Release(key, n)
-		}, true
+	for _, gate := range shared {
+		if gate.Try(network, n) {
+			return func() {
+				gate.Release(network, n)
+				g.clients.Release(key, n)
+			}, true
+		}
 	}
 	g.clients.Release(key, n)
 	return func() {}, false

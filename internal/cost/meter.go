@@ -74,10 +74,10 @@ type Meter struct {
 	next   func() *Turn // waits for the next turn; nil for an operation without turns
 	paced  int          // points of work at the last turn
 	work   Work
-	beyond int // points charged beyond the price
-	owed   int // points of it for what happens later
-	held   int // bytes in flight
-	kept   int // bytes in memory
+	beyond int      // points charged beyond the price
+	owed   int      // points of it for what happens later
+	held   int      // bytes in flight
+	kept   []func() // release bytes in memory
 	closed bool
 	err    error
 	stop   stop // why err is set
@@ -244,12 +244,13 @@ func (m *Meter) Keep(bytes int) error {
 	if m == nil || m.shares == nil || m.bound.err != nil {
 		return nil
 	}
-	if !m.shares.Values.try(m.client, bytes) {
+	release, ok := m.shares.Keep(m.client, bytes)
+	if !ok {
 		return m.fail(ErrTooMuchKept(), keptBytes)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept += bytes
+	m.kept = append(m.kept, release)
 	return nil
 }
 
@@ -383,9 +384,9 @@ func (m *Meter) Close() Final {
 		m.shares.Bytes.release(m.client, m.held)
 		m.held = 0
 	}
-	if m.kept > 0 {
-		m.shares.Values.release(m.client, m.kept)
-		m.kept = 0
+	for _, release := range m.kept {
+		release()
 	}
+	m.kept = nil
 	return final
 }

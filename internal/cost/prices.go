@@ -176,6 +176,8 @@ const (
 	valuesOfHolder = 32 << 20
 	freeValues     = 256 << 10 // of each client, whatever others keep
 
+	freeValuesOfNetwork = 64 << 20 // of all its clients
+
 	redisPerCore  = 128 // units of work in Redis, for each core of a process: it serves one command after the other, and the others wait in it
 	redisOfHolder = 64
 	RedisPiece    = 128 // units that one exchange sends

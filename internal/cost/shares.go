@@ -54,7 +54,7 @@ func NewShares() *Shares {
 	light := NewGates(cores*pointsPerCore, pointsOfHolder)
 	light.free = freePoints
 	values := NewGates(valuesInFlight, valuesOfHolder)
-	values.free = freeValues
+	values.free, values.freeOf = freeValues, fair.NewGate[ratelimit.Key](math.MaxInt, freeValuesOfNetwork)
 	return &Shares{
 		Bytes:     NewGates(bytesInFlight, bytesOfHolder),
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),

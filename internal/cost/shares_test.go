@@ -772,6 +772,25 @@ func TestShares_EachClientMayKeepSomeValues(t *testing.T) {
 	}
 }
 
+// Attack: thousands of accounts of one network each keep what does not count for it.
+func TestShares_ANetworkMayKeepABoundedPartOfFreeValues(t *testing.T) {
+	t.Parallel()
+	s := NewShares()
+	kept := 0
+	for user := range retwis.UserID(5000) {
+		if release, ok := s.Keep(userOf(user+1, 1), freeValues); ok {
+			kept += freeValues
+			defer release()
+		}
+	}
+	if most := freeValuesOfNetwork + valuesInFlight/2; kept != most {
+		t.Errorf("the clients of a network keep %d bytes, want %d", kept, most)
+	}
+	if _, ok := s.Keep(userOf(1, 2), freeValues); !ok {
+		t.Error("a client of another network may keep nothing")
+	}
+}
+
 // Attacks: hundreds of subscriptions start at once, and each divides thousands of long posts into words; accounts read hundreds of lists at once
 // that have to be rebuilt.
 func TestShares_DoHeavyPartsForANetworkInTurn(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"retwis/internal/auth"
 	"retwis/internal/server/clients"
 	"retwis/internal/server/deflate"
 )
@@ -30,7 +31,7 @@ func (x *Exchange) compress(dst, body []byte) ([]byte, error) {
 		begin = x.api.Shares.CompressShort
 	}
 	ctx := x.R.Context()
-	client := clients.ClientOf(ctx)
+	client := clients.ClientOf(auth.WithIdentity(ctx, x.viewer))
 	return appendGzip(&x.api.compressors, dst, body, func() (done func(), err error) { return begin(ctx, client) })
 }
 
