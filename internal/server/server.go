@@ -99,6 +99,7 @@ func (s *Server) compose(origins *httpapi.Origins) {
 		PongWait:     s.opts.PongWait,
 		RecheckEvery: s.opts.RecheckEvery,
 		Tasks:        &tasks,
+		Turn:         func(client ratelimit.Client) (done func()) { return s.opts.Shares.Decode(ctx, client).End },
 	})
 	s.api = httpapi.New(httpapi.Options{
 		Runner:       runner,

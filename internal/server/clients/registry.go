@@ -4,11 +4,13 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
 )
@@ -24,6 +26,8 @@ const (
 
 // Client is a connection that outlives the request that opened it.
 type Client interface {
+	// Mute lets the client start nothing more, and sends it no more than the responses of running mutations. [Client.Leave] follows.
+	Mute(reason LeaveReason)
 	// Leave ends the connection in an orderly way. It does not wait.
 	Leave(reason LeaveReason)
 	// Abort closes the connection at once.
@@ -41,6 +45,7 @@ type Client interface {
 type Visitor struct {
 	Identity auth.Identity
 	token    string
+	address  netip.Addr
 }
 
 // User implements [Client].
@@ -54,6 +59,9 @@ type Options struct {
 	PongWait     time.Duration
 	RecheckEvery time.Duration   // between checks of the sessions of open connections
 	Tasks        *sync.WaitGroup // of everything that runs for the connections
+
+	// Turn waits until something may be done for a client, beside others of its network. The returned function has to be called afterwards.
+	Turn func(client ratelimit.Client) (done func())
 }
 
 // Registry is the index of all open connections.

@@ -9,17 +9,20 @@ import (
 	"time"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
 // fakeClient is a connection that records the reasons of its end.
 type fakeClient struct {
 	Visitor
+	muted   int
 	left    []LeaveReason
 	aborted bool
 	silent  bool
 }
 
+func (c *fakeClient) Mute(LeaveReason)         { c.muted++ }
 func (c *fakeClient) Leave(reason LeaveReason) { c.left = append(c.left, reason) }
 func (c *fakeClient) Abort()                   { c.aborted = true }
 func (c *fakeClient) Tick(time.Time) bool      { return !c.silent }
@@ -37,6 +40,7 @@ func newTestRegistry() (*Registry, *sync.WaitGroup) {
 	return NewRegistry(Options{
 		Accounts: oneUser{}, Log: slog.New(slog.DiscardHandler), Tasks: &tasks,
 		PingEvery: 10 * time.Second, PongWait: 10 * time.Second, RecheckEvery: time.Minute,
+		Turn: func(ratelimit.Client) (done func()) { return func() {} },
 	}), &tasks
 }
 
@@ -61,6 +65,45 @@ func TestRegistry_RemoveLeavesNothing(t *testing.T) {
 		}
 		if n := len(r.open) + len(r.byUser) + len(r.admissions); n != 0 || r.ticker.timer != nil {
 			t.Errorf("%d entries are left, and the timer %v", n, r.ticker.timer)
+		}
+	})
+}
+
+// Attack: the session of three thousand websockets was revoked. To end them at once took the cores for a tenth of a second.
+func TestRegistry_ClientsOfAnEndedSessionLeaveInTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, tasks := newTestRegistry()
+		turns := make(chan struct{})
+		r.opts.Turn = func(ratelimit.Client) (done func()) {
+			<-turns
+			return func() {}
+		}
+		var all [3]fakeClient
+		for i := range all {
+			r.Enter(&all[i])
+			if _, err := r.Admit(t.Context(), &all[i], Credentials{Token: "token", Bearer: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.SessionEnded(retwis.SessionEnd{User: 7, Session: retwis.SessionKey{Hash: "token"}})
+		for n := range len(all) + 1 {
+			synctest.Wait()
+			muted, left := 0, 0
+			for i := range all {
+				muted += all[i].muted
+				left += len(all[i].left)
+			}
+			if muted != len(all) || left != n {
+				t.Errorf("after %d turns, %d clients are muted and %d have left", n, muted, left)
+			}
+			if n < len(all) {
+				turns <- struct{}{}
+			}
+		}
+		tasks.Wait()
+		for i := range all {
+			r.Remove(&all[i])
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/auth"
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -48,7 +49,7 @@ func (r *Registry) Admit(ctx context.Context, c Client, credentials Credentials)
 		r.mu.Unlock()
 		return false, retwis.ErrUnauthenticated
 	}
-	*c.User() = Visitor{who, credentials.Token}
+	*c.User() = Visitor{who, credentials.Token, ClientOf(ctx).Address}
 	r.byUser[who.User] = append(r.byUser[who.User], c)
 	r.mu.Unlock()
 	if a.recheck {
@@ -63,7 +64,7 @@ func (r *Registry) readSession(ctx context.Context, c Client) (auth.Identity, er
 	return who, err
 }
 
-// SessionEnded disconnects the clients of sessions that have ended. The zero value says
+// SessionEnded mutes the clients of sessions that have ended, and disconnects them soon. The zero value says
 // that announcements may have been lost. It does not wait.
 func (r *Registry) SessionEnded(end retwis.SessionEnd) {
 	if end == (retwis.SessionEnd{}) {
@@ -84,9 +85,30 @@ func (r *Registry) SessionEnded(end retwis.SessionEnd) {
 			affected = append(affected, c)
 		}
 	}
+	draining := r.draining // then all clients leave
+	if !draining {
+		r.opts.Tasks.Add(1)
+	}
 	r.mu.Unlock()
 	for _, c := range affected {
+		c.Mute(SessionEnded)
+	}
+	if !draining {
+		go func() {
+			defer r.opts.Tasks.Done()
+			r.leave(affected)
+		}()
+	}
+}
+
+// leave disconnects clients whose sessions have ended, each in its turn: a user may have a thousand connections, and each has to end a hundred
+// subscriptions.
+func (r *Registry) leave(ended []Client) {
+	for _, c := range ended {
+		who := c.User()
+		done := r.opts.Turn(ratelimit.Client{User: who.Identity.User, Address: who.address})
 		c.Leave(SessionEnded)
+		done()
 	}
 }
 
@@ -147,7 +169,8 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 			_, err := r.readSession(ctx, c)
 			switch {
 			case errors.Is(err, retwis.ErrUnauthenticated):
-				c.Leave(SessionEnded)
+				c.Mute(SessionEnded)
+				r.leave([]Client{c})
 			case err != nil:
 				failed.Add(1)
 				return err

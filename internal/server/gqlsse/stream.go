@@ -190,6 +190,9 @@ func (s *stream) QueuedBytes() int {
 	return s.queued + s.inWrite
 }
 
+// Mute implements [clients.Client].
+func (s *stream) Mute(clients.LeaveReason) { s.close() }
+
 // Leave implements [clients.Client].
 func (s *stream) Leave(clients.LeaveReason) { s.close() }
 

@@ -30,7 +30,7 @@ const mutationGrace = time.Second
 type socket struct {
 	mu          sync.Mutex // first, beside conn: each event needs the two
 	conn        *wsconn.Conn
-	ctx         context.Context // of everything that runs for the socket; ends when it starts to close
+	ctx         context.Context // of everything that runs for the socket; ends when it starts to close. Written with mu by the reading goroutine
 	handler     *Handler
 	credentials clients.Credentials   // of the upgrade
 	userAgent   unique.Handle[string] // one copy for many clients
@@ -49,6 +49,7 @@ type socket struct {
 	// Guarded by mu.
 	closing    *closing      // set: a running mutation may still respond, nothing else
 	operations []*subscriber // few: most sockets have one
+	ending     []*subscriber // those that closing has removed, and that are not cancelled yet
 	running    int           // operations, with completed ones that have not stopped yet
 }
 
@@ -86,35 +87,46 @@ func (s *socket) Tick(now time.Time) bool { return s.conn.Tick(now) }
 // QueuedBytes implements [clients.Client].
 func (s *socket) QueuedBytes() int { return s.conn.QueuedBytes() }
 
-// Leave implements [clients.Client].
-func (s *socket) Leave(reason clients.LeaveReason) {
-	if reason == clients.SessionEnded {
-		s.leave(closeForbidden, "The session has ended")
-	} else {
-		s.leave(closeRestart, "Service restart")
-	}
-}
-
-// leave stops all operations at once and closes the socket. Only running mutations may
-// respond first.
-func (s *socket) leave(code int, reason string) {
+// Mute implements [clients.Client]. It wakes no goroutine.
+func (s *socket) Mute(reason clients.LeaveReason) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.muteLocked(reason)
+}
+
+func (s *socket) muteLocked(reason clients.LeaveReason) {
 	if s.closing != nil {
 		return
 	}
-	s.closing = &closing{code, reason}
-	for _, op := range slices.Clone(s.operations) {
-		if op.kind != ast.Mutation {
-			s.removeLocked(op)
-			op.cancel()
-		}
+	s.closing = &closing{closeRestart, "Service restart"}
+	if reason == clients.SessionEnded {
+		s.closing = &closing{closeForbidden, "The session has ended"}
 	}
+	s.operations = slices.DeleteFunc(s.operations, func(op *subscriber) bool {
+		if op.kind == ast.Mutation {
+			return false
+		}
+		op.active = false
+		s.ending = append(s.ending, op)
+		return true
+	})
+}
+
+// Leave implements [clients.Client]. It cancels all operations and closes the socket. Only running mutations may respond first.
+func (s *socket) Leave(reason clients.LeaveReason) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.muteLocked(reason)
+	for _, op := range s.ending {
+		op.cancel()
+	}
+	s.ending = nil
+	closing := s.closing
 	if s.countLocked(ast.Mutation) == 0 {
-		s.conn.Close(code, reason)
+		s.conn.Close(closing.code, closing.reason)
 		return
 	}
-	time.AfterFunc(mutationGrace, func() { s.conn.Close(code, reason) })
+	time.AfterFunc(mutationGrace, func() { s.conn.Close(closing.code, closing.reason) })
 }
 
 // payCompressed charges the client for compressed bytes. It reports false if the client has no budget left.
@@ -140,7 +152,10 @@ func (s *socket) TurnFor(bytes int) (done func()) {
 
 // Compress implements [wsconn.Turns].
 func (s *socket) Compress() (done func(), err error) {
-	return s.handler.Shares.Compress(s.ctx, clients.ClientOf(s.ctx))
+	s.mu.Lock()
+	ctx := s.ctx // the goroutine that compresses is not that which reads
+	s.mu.Unlock()
+	return s.handler.Shares.Compress(ctx, clients.ClientOf(ctx))
 }
 
 // handle processes one message.
@@ -214,7 +229,9 @@ func (s *socket) initialise(m message) {
 		}
 		s.conn.Close(closeTryLater, "try again later")
 	default:
+		s.mu.Lock()
 		s.ctx = auth.WithIdentity(s.ctx, s.Identity)
+		s.mu.Unlock()
 		auth.RequestOf(s.ctx).Identify(s.Identity.User)
 		if !s.changeKey(clients.KeyOf(s.ctx)) {
 			s.conn.Close(closeTryLater, "this user has too many connections")
