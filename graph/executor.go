@@ -203,11 +203,10 @@ func (e *Executor) Admit(ctx context.Context) error {
 	return err //nolint:wrapcheck // for the client
 }
 
-// Knows reports whether a document needs neither parsing nor validation: it was sent in exactly this form before, or it is empty, because the client
-// sent its hash.
+// Knows reports whether a document needs neither parsing nor validation, because it was sent in exactly this form before.
 func (e *Executor) Knows(document string) bool {
 	_, known := e.documents.Find(document)
-	return known || document == ""
+	return known
 }
 
 // Afford reports whether a client has a budget of reads left, beyond some points.

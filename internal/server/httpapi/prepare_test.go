@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -14,7 +15,10 @@ import (
 )
 
 // knowing is an executor that knows one document.
-type knowing struct{ operation.Executor }
+type knowing struct {
+	operation.Executor
+	refusal error
+}
 
 func (knowing) Knows(document string) bool { return document == "{known}" }
 
@@ -24,6 +28,8 @@ func (knowing) Prepare(context.Context, *graphql.RawParams, bool) (*graphql.Oper
 
 func (knowing) Spend(context.Context, int) {}
 
+func (k knowing) Check(ratelimit.Client) error { return k.refusal }
+
 // Attack: users of one network sent documents over HTTP that were new each time. To parse and validate them took up to a millisecond, after the turns of
 // their headers, so that the network used both cores.
 func TestPrepare_TakesATurnForNewDocuments(t *testing.T) {
@@ -31,14 +37,17 @@ func TestPrepare_TakesATurnForNewDocuments(t *testing.T) {
 	for name, tt := range map[string]struct {
 		document string
 		read     int
+		refusal  error
 		waits    bool
 	}{
-		"new":                  {"{new}", 100, true},
-		"known":                {"{known}", 100, false},
-		"known with variables": {"{known}", cost.FreeBytes + 1, true},
+		"new":                  {"{new}", 100, nil, true},
+		"only its hash":        {"", 100, nil, true},
+		"known":                {"{known}", 100, nil, false},
+		"known with variables": {"{known}", cost.FreeBytes + 1, nil, true},
+		"refused":              {"{new}", 100, errors.New("no budget"), false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			runner := &operation.Runner{RunnerOptions: operation.RunnerOptions{Executor: knowing{}}}
+			runner := &operation.Runner{RunnerOptions: operation.RunnerOptions{Executor: knowing{refusal: tt.refusal}}}
 			x, _ := exchange(t.Context(), New(Options{Shares: cost.NewShares(), Runner: runner}))
 			x.read = tt.read
 			end := occupyTurns(t, x)

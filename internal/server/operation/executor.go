@@ -23,7 +23,7 @@ type Executor interface {
 	// Charge charges a client for what it was sent without executing an operation. It fails with RATE_LIMITED if the client
 	// has no budget left.
 	Charge(client ratelimit.Client, points int) error
-	// Knows reports whether a document needs neither parsing nor validation: it was sent in exactly this form before, or it is empty.
+	// Knows reports whether a document needs neither parsing nor validation, because it was sent in exactly this form before.
 	Knows(document string) bool
 	// Prepare parses, validates and counts an operation. It returns how much the client may
 	// still read; the zero budget if reads have no limit. If the transport allows queries
