@@ -155,9 +155,15 @@ func (s *Shares) Account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 	return s.Bytes.account(client)
 }
 
-// RequestAccount returns an account of the large request that arrives on one connection.
+// RequestAccount returns an account of the request that arrives on one connection.
 func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 	return s.Requests.account(client)
+}
+
+// InflateAccount returns an account of what the compressed message that arrives on one connection takes beside its text. It counts only for the
+// network: all websockets of a network are those of one client before they are authenticated.
+func (s *Shares) InflateAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
+	return s.Requests.accountOfNetwork(client)
 }
 
 // Paid returns a context whose exchanges with Redis wait like those of an operation of a client. They cost nothing: the client has paid for them.

@@ -102,7 +102,11 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 	ctx, cancel := context.WithCancel(ctx)
 	account := h.Shares.Account(clients.ClientOf(ctx))
 	arrivals := h.Shares.RequestAccount(clients.ClientOf(ctx))
-	conn := wsconn.New(ws, h.Conns, h.Compression && offersCompression(x.R.Header), account, arrivals, cancel)
+	var inflating wsconn.Account
+	if h.Compression && offersCompression(x.R.Header) {
+		inflating = h.Shares.InflateAccount(clients.ClientOf(ctx))
+	}
+	conn := wsconn.New(ws, h.Conns, account, arrivals, inflating, cancel)
 	s := &socket{
 		handler:  h,
 		ctx:      ctx,

@@ -63,7 +63,8 @@ type Conn struct {
 	ws       *websocket.Conn
 	wire     *wire
 	account  Account            // of the bytes that wait for the client
-	arrivals Account            // of the large message that is arriving
+	arrivals Account            // of the message that is arriving
+	inflates Account            // of what it takes beside its text if messages are compressed, else nil
 	turns    Turns              // of compression, and of the end; nil if they do not wait
 	payer    Payer              // nil if the client pays for nothing
 	cancel   context.CancelFunc // ends what runs for the connection, once it starts to close
@@ -78,11 +79,13 @@ type Account interface {
 // Compresses reports whether messages to the client are compressed.
 func (c *Conn) Compresses() bool { return c.gzip }
 
-// New returns the connection of a websocket of [Upgrade]. The accounts count the bytes that wait for the client, and those of
-// large messages that arrive. New calls cancel when the connection starts to close.
-func New(ws *websocket.Conn, shared *Shared, gzip bool, account, arrivals Account, cancel context.CancelFunc) *Conn {
+// New returns the connection of a websocket of [Upgrade]. The accounts count the bytes that wait for the client, those of
+// a message that arrives, and what that takes beside its text if messages are compressed. The last one is nil if they are not. The connection calls
+// cancel when it starts to close.
+func New(ws *websocket.Conn, shared *Shared, account, arrivals, inflates Account, cancel context.CancelFunc) *Conn {
+	gzip := inflates != nil
 	now := time.Now()
-	c := &Conn{ws: ws, wire: ws.NetConn().(*wire), account: account, arrivals: arrivals, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now, pings: maxPings, pinged: now}
+	c := &Conn{ws: ws, wire: ws.NetConn().(*wire), account: account, arrivals: arrivals, inflates: inflates, shared: shared, gzip: gzip, cancel: cancel, direct: noDirectWriter, pingAt: now.Add(shared.PingEvery), heardAt: now, pings: maxPings, pinged: now}
 	if !gzip {
 		c.direct = newDirectWriter(c.wire.Conn)
 	}

@@ -104,7 +104,11 @@ func openWith(t *testing.T, ours, theirs net.Conn, compressed bool) (*Conn, *web
 		MessageWait: 20 * time.Second, MaxMessage: 1 << 10, LargeMessage: 512, BinaryCode: 4000, Tasks: &tasks, SlowConsumers: &slow,
 	})
 	_, cancel := context.WithCancel(t.Context())
-	c := New(ws, shared, compressed, unlimited{}, unlimited{}, cancel)
+	var inflates Account
+	if compressed {
+		inflates = unlimited{}
+	}
+	c := New(ws, shared, unlimited{}, unlimited{}, inflates, cancel)
 	t.Cleanup(func() {
 		_ = client.Close()
 		c.Abort()
@@ -434,7 +438,7 @@ func TestConn_CountsWhatArrives(t *testing.T) {
 				c, client = open(t)
 			}
 			account := &arrivals{most: tt.most}
-			c.arrivals = account
+			c.arrivals, c.inflates = account, account
 			handled := make(chan string, 1)
 			go c.Receive(func(message []byte) { handled <- string(message) })
 			send := func(b []byte) {

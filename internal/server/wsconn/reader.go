@@ -37,12 +37,15 @@ func (c *Conn) Receive(handle func(message []byte)) {
 			continue
 		}
 		message, err := c.readMessage(c.wire.text(r))
+		if c.gzip {
+			c.inflates.Set(0)
+		}
 		if len(message) < c.shared.LargeMessage {
 			c.arrivals.Set(0)
 		}
 		switch {
 		case errors.Is(err, errTooManyArrive):
-			c.Close(CodeTryAgainLater, "too many large messages arrive")
+			c.Close(CodeTryAgainLater, errTooManyArrive.Error())
 		case err != nil:
 			c.arrivals.Set(0)
 			c.readEnded(err)
@@ -70,7 +73,7 @@ func (c *Conn) Receive(handle func(message []byte)) {
 // to the next message.
 func (c *Conn) Arrived(message []byte) int { return max(len(message), c.wire.received) }
 
-var errTooManyArrive = errors.New("too many large messages arrive")
+var errTooManyArrive = errors.New("too many messages arrive slowly")
 
 // inflaterSize is what gorilla/websocket keeps for a compressed message from the header of its first frame to its end.
 const inflaterSize = 48 << 10
@@ -81,17 +84,13 @@ const smallPart = 8
 // readMessage reads a message, and one byte more if it is too big. A message may arrive slowly, so it counts while it is arriving, unless it is
 // small: as what it may take up to the next size.
 func (c *Conn) readMessage(r io.Reader) (message []byte, err error) {
-	counted := 0
-	if c.gzip { // whether this message is compressed is known only to gorilla
-		counted = inflaterSize
-	}
-	small, large, tooBig := c.shared.LargeMessage/smallPart, c.shared.LargeMessage, c.shared.MaxMessage+1
-	if counted > 0 && !c.arrivals.Set(counted) {
+	if c.gzip && !c.inflates.Set(inflaterSize) { // whether this message is compressed is known only to gorilla
 		return nil, errTooManyArrive
 	}
+	small, large, tooBig := c.shared.LargeMessage/smallPart, c.shared.LargeMessage, c.shared.MaxMessage+1
 	message, err = io.ReadAll(io.LimitReader(r, int64(small)))
 	for at, next := small, large; err == nil && len(message) == at && at < tooBig; at, next = next, tooBig {
-		if !c.arrivals.Set(counted + min(next, c.shared.MaxMessage)) {
+		if !c.arrivals.Set(min(next, c.shared.MaxMessage)) {
 			return message, errTooManyArrive
 		}
 		all := bytes.NewBuffer(append(make([]byte, 0, next+bytes.MinRead), message...)) // it never grows to more than is counted

@@ -24,7 +24,7 @@ type Settings struct {
 	PongWait     time.Duration // for the answer to a ping
 	MessageWait  time.Duration // for a message to arrive completely
 	MaxMessage   int           // bytes of a message
-	LargeMessage int           // bytes from which on an arriving message counts
+	LargeMessage int           // bytes from which on a message has a turn of its own; from an eighth of that on, it counts while it arrives
 	BinaryCode   int           // with which a connection is closed that sends a binary message
 
 	Tasks         *sync.WaitGroup // counts the writers
