@@ -26,7 +26,7 @@ const (
 
 // Client is a connection that outlives the request that opened it.
 type Client interface {
-	// Mute lets the client start nothing more, and sends it no more than the responses of running mutations. [Client.Leave] follows.
+	// Mute lets the client start nothing more, and queues nothing more for it than the responses of running mutations. [Client.Leave] follows.
 	Mute(reason LeaveReason)
 	// Leave ends the connection in an orderly way. It does not wait.
 	Leave(reason LeaveReason)
@@ -60,8 +60,8 @@ type Options struct {
 	RecheckEvery time.Duration   // between checks of the sessions of open connections
 	Tasks        *sync.WaitGroup // of everything that runs for the connections
 
-	// Turn waits until something may be done for a client, beside others of its network. The returned function has to be called afterwards.
-	Turn func(client ratelimit.Client) (done func())
+	// Turn waits until something may be done for a network of clients. The returned function has to be called afterwards.
+	Turn func(network ratelimit.Client) (done func())
 }
 
 // Registry is the index of all open connections.

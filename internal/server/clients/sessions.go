@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -85,31 +86,28 @@ func (r *Registry) SessionEnded(end retwis.SessionEnd) {
 			affected = append(affected, c)
 		}
 	}
-	draining := r.draining // then all clients leave
-	if !draining {
-		r.opts.Tasks.Add(1)
-	}
 	r.mu.Unlock()
-	for _, c := range affected {
-		c.Mute(SessionEnded)
-	}
-	if !draining {
-		go func() {
-			defer r.opts.Tasks.Done()
-			r.leave(affected)
-		}()
-	}
+	r.endAll(affected)
 }
 
-// leave disconnects clients whose sessions have ended, each in its turn: a user may have a thousand connections, and each has to end a hundred
-// subscriptions.
-func (r *Registry) leave(ended []Client) {
+// endAll mutes clients whose sessions have ended, and disconnects each in a turn of its network: a user may have a thousand connections, and each has to end
+// a hundred subscriptions. The user would have turns later, and could delay them. It does not wait.
+func (r *Registry) endAll(ended []Client) {
 	for _, c := range ended {
-		who := c.User()
-		done := r.opts.Turn(ratelimit.Client{User: who.Identity.User, Address: who.address})
-		c.Leave(SessionEnded)
-		done()
+		c.Mute(SessionEnded)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(ended) == 0 || r.draining { // then all clients leave
+		return
+	}
+	r.opts.Tasks.Go(func() {
+		for _, c := range ended {
+			done := r.opts.Turn(ratelimit.Client{Address: c.User().address})
+			c.Leave(SessionEnded)
+			done()
+		}
+	})
 }
 
 // announcementsLost requests a check of every session.
@@ -159,6 +157,8 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 
 	var group errgroup.Group
 	var failed atomic.Int64
+	var mu sync.Mutex
+	var ended []Client
 	group.SetLimit(parallelChecks)
 	for _, c := range admitted {
 		// In an outage each of thousands of reads would wait for its deadline.
@@ -169,8 +169,9 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 			_, err := r.readSession(ctx, c)
 			switch {
 			case errors.Is(err, retwis.ErrUnauthenticated):
-				c.Mute(SessionEnded)
-				r.leave([]Client{c})
+				mu.Lock()
+				defer mu.Unlock()
+				ended = append(ended, c)
 			case err != nil:
 				failed.Add(1)
 				return err
@@ -179,6 +180,7 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 		})
 	}
 	err := group.Wait()
+	r.endAll(ended)
 	if err != nil && ctx.Err() == nil {
 		r.opts.Log.WarnContext(ctx, "server: sessions of open connections could not be checked", "err", err)
 	}

@@ -191,7 +191,11 @@ func (s *stream) QueuedBytes() int {
 }
 
 // Mute implements [clients.Client].
-func (s *stream) Mute(clients.LeaveReason) { s.close() }
+func (s *stream) Mute(clients.LeaveReason) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+}
 
 // Leave implements [clients.Client].
 func (s *stream) Leave(clients.LeaveReason) { s.close() }

@@ -38,6 +38,8 @@ func (s *socket) subscribe(m message) {
 		s.conn.Refuse(closeDuplicate, "Subscriber for "+op.id+" already exists")
 		return
 	case closing:
+		s.PayFor(len(m.Payload))
+		s.conn.Pinged() // a client that goes on is disconnected
 		return
 	}
 

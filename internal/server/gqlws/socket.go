@@ -39,7 +39,7 @@ type socket struct {
 	// Of the reading goroutine.
 	key      ratelimit.Key                // under which the socket counts
 	account  *fair.Account[ratelimit.Key] // of the bytes that wait for the client
-	arrivals *fair.Account[ratelimit.Key] // of the large message that is arriving
+	arrivals *fair.Account[ratelimit.Key] // of the message that is arriving
 
 	// Written by the reading goroutine, before the registry knows the user of the socket.
 	initialised bool // connection_init has arrived
