@@ -116,7 +116,11 @@ func (r *runner) delivered(s step, result outbox.Result) {
 	r.counts.calls.Add(1)
 	r.counts.pushed.Add(int64(result.Pushed))
 	w, t := s.workItem, s.target
-	r.turns.rest(w.actor.Network, time.Duration(result.Announced)*announceRest+r.turns.perMaster(r.store.RestAfterSearches(result.Searched)))
+	pause := time.Duration(result.Announced) * announceRest
+	if w.Reposted != 0 {
+		pause += r.turns.perMaster(r.store.RestAfterSearches(result.Searched))
+	}
+	r.turns.rest(w.actor.Network, pause)
 	r.turns.noteSearches(w, result)
 	if result.Progress == outbox.Late {
 		t.late = true

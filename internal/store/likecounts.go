@@ -14,9 +14,9 @@ import (
 	"retwis/internal/store/script"
 )
 
-// Bounds of one call of [Tasks.CountLikes] in each partition.
+// Bounds of the scripts of [Tasks.CountLikes].
 const (
-	countedPosts = 200 // posts whose likers are counted
+	countedPosts = 200 // posts of a partition whose likers are counted in one call
 	removedLikes = 50  // likes of a deleted post that a script removes, in half a millisecond if the likers' sets are packed
 )
 

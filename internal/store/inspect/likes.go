@@ -130,7 +130,7 @@ func (s *Repairer) RepairLike(ctx context.Context, user retwis.UserID, post retw
 }
 
 // RepairLikeCount counts the likers of a post in a partition, and adds up the likes of the post. If the post does not exist, it
-// removes its likes there.
+// removes its likes there; if they are thousands, a worker goes on.
 func (s *Repairer) RepairLikeCount(ctx context.Context, post retwis.PostID, number int) error {
 	home, ok := s.db.OfPost(post)
 	if !ok {
