@@ -74,7 +74,7 @@ var allowed = map[string][]string{
 	"internal/server/broadcast":  {"internal/cost", "internal/fair", "internal/netpoll", "internal/ratelimit", "internal/retwis", "internal/auth", "internal/sleep", "internal/server/operation"},
 	"internal/server/buffer":     nil,
 	"internal/server/deflate":    nil,
-	"internal/server/clients":    {"internal/retwis", "internal/auth", "internal/ratelimit", "internal/sleep", "internal/server/operation"},
+	"internal/server/clients":    {"internal/retwis", "internal/auth", "internal/netpoll", "internal/ratelimit", "internal/sleep", "internal/server/operation"},
 	"internal/server/gqlsse":     {"internal/cost", "internal/fair", "internal/ratelimit", "internal/retwis", "internal/server/broadcast", "internal/server/buffer", "internal/server/clients", "internal/server/httpapi", "internal/server/operation"},
 	"internal/server/gqlws":      {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/broadcast", "internal/server/clients", "internal/server/httpapi", "internal/server/operation", "internal/server/requestid", "internal/server/wsconn"},
 	"internal/server/httpapi":    {"internal/cost", "internal/fair", "internal/retwis", "internal/auth", "internal/ratelimit", "internal/server/buffer", "internal/server/clients", "internal/server/deflate", "internal/server/operation"},

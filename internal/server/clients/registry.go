@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"retwis/internal/auth"
+	"retwis/internal/netpoll"
 	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 	"retwis/internal/sleep"
@@ -32,7 +33,7 @@ type Client interface {
 	Leave(reason LeaveReason)
 	// Abort closes the connection at once.
 	Abort()
-	// Tick sends a ping when one is due. It reports false if the client no longer answers.
+	// Tick sends a ping when one is due. It reports false once if the client no longer answers. [Client.Abort] follows.
 	Tick(now time.Time) bool
 	// User returns the identity of the client.
 	User() *Visitor
@@ -40,12 +41,12 @@ type Client interface {
 	QueuedBytes() int
 }
 
-// Visitor is the identity of a client. [Registry.Admit] writes it before it enters the client in
-// the index by user.
+// Visitor is the identity of a client. It has its address from the beginning. [Registry.Admit] writes the rest before it enters the client in the index by
+// user.
 type Visitor struct {
 	Identity auth.Identity
+	Address  netip.Addr // of the client
 	token    string
-	address  netip.Addr
 }
 
 // User implements [Client].
@@ -69,6 +70,7 @@ type Registry struct {
 	opts     Options
 	ticker   ticker
 	checkAll chan struct{} // holds one request to check every session
+	ticked   []Client      // by the last tick
 
 	mu         sync.Mutex
 	draining   bool
@@ -161,18 +163,56 @@ func (r *Registry) all() []Client {
 	return all
 }
 
+// tickBatch is the number of clients that a tick visits before the core is left to others: a ping may be due for all of them.
+const tickBatch = 64
+
 // tick pings the clients for which a ping is due, and drops those that are gone.
 func (r *Registry) tick(now time.Time) {
-	var gone []Client
 	r.mu.Lock()
 	for c := range r.open {
+		r.ticked = append(r.ticked, c)
+	}
+	r.mu.Unlock()
+	var gone []Client
+	for i, c := range r.ticked {
+		if i%tickBatch == tickBatch-1 {
+			netpoll.Yield()
+		}
 		if !c.Tick(now) {
 			gone = append(gone, c)
 		}
 	}
+	clear(r.ticked)
+	r.ticked = r.ticked[:0]
+	r.inTurn(gone, Client.Abort)
+}
+
+// inTurn ends clients, each in a turn of its network: thousands may end at the same moment, and each may have a hundred subscriptions. A user would have turns later,
+// and could delay them. It does not wait.
+func (r *Registry) inTurn(all []Client, end func(Client)) {
+	byAddress := map[netip.Addr][]Client{}
+	r.mu.Lock()
+	for _, c := range all {
+		byAddress[c.User().Address] = append(byAddress[c.User().Address], c)
+	}
+	draining := r.draining
+	for address, some := range byAddress {
+		if draining {
+			break
+		}
+		r.opts.Tasks.Go(func() {
+			for _, c := range some {
+				done := r.opts.Turn(ratelimit.Client{Address: address})
+				end(c)
+				done()
+			}
+		})
+	}
 	r.mu.Unlock()
-	for _, c := range gone {
-		c.Abort()
+	if draining { // then all end
+		for _, c := range all {
+			end(c)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package clients
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -161,5 +162,46 @@ func TestRegistry_AbortsSilentClients(t *testing.T) {
 		}
 		r.Remove(silent)
 		r.Remove(other)
+	})
+}
+
+// Thousands of clients may fall silent at the same moment. Those of another network do not wait for them.
+func TestRegistry_AbortsSilentClientsInTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, tasks := newTestRegistry()
+		attacker := netip.MustParseAddr("192.0.2.1")
+		turns := make(chan struct{})
+		r.opts.Turn = func(network ratelimit.Client) (done func()) {
+			if network.Address == attacker {
+				<-turns
+			}
+			return func() {}
+		}
+		first, second, other := &fakeClient{silent: true}, &fakeClient{silent: true}, &fakeClient{silent: true}
+		first.Address, second.Address = attacker, attacker
+		for _, c := range []*fakeClient{first, second, other} {
+			r.Enter(c)
+		}
+		r.tick(time.Now())
+		for n, want := range []int{0, 1, 2} {
+			synctest.Wait()
+			aborted := 0
+			for _, c := range []*fakeClient{first, second} {
+				if c.aborted {
+					aborted++
+				}
+			}
+			if aborted != want || !other.aborted {
+				t.Errorf("after %d turns, %d clients are aborted, and the one of another network: %t", n, aborted, other.aborted)
+			}
+			if n < 2 {
+				turns <- struct{}{}
+			}
+		}
+		tasks.Wait()
+		for _, c := range []*fakeClient{first, second, other} {
+			r.Remove(c)
+		}
 	})
 }

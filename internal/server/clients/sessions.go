@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retwis/internal/auth"
-	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -50,7 +49,7 @@ func (r *Registry) Admit(ctx context.Context, c Client, credentials Credentials)
 		r.mu.Unlock()
 		return false, retwis.ErrUnauthenticated
 	}
-	*c.User() = Visitor{who, credentials.Token, ClientOf(ctx).Address}
+	*c.User() = Visitor{who, c.User().Address, credentials.Token}
 	r.byUser[who.User] = append(r.byUser[who.User], c)
 	r.mu.Unlock()
 	if a.recheck {
@@ -90,24 +89,12 @@ func (r *Registry) SessionEnded(end retwis.SessionEnd) {
 	r.endAll(affected)
 }
 
-// endAll mutes clients whose sessions have ended, and disconnects each in a turn of its network: a user may have a thousand connections, and each has to end
-// a hundred subscriptions. The user would have turns later, and could delay them. It does not wait.
+// endAll mutes clients whose sessions have ended, and disconnects them in turn. It does not wait.
 func (r *Registry) endAll(ended []Client) {
 	for _, c := range ended {
 		c.Mute(SessionEnded)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(ended) == 0 || r.draining { // then all clients leave
-		return
-	}
-	r.opts.Tasks.Go(func() {
-		for _, c := range ended {
-			done := r.opts.Turn(ratelimit.Client{Address: c.User().address})
-			c.Leave(SessionEnded)
-			done()
-		}
-	})
+	r.inTurn(ended, func(c Client) { c.Leave(SessionEnded) })
 }
 
 // announcementsLost requests a check of every session.
@@ -145,13 +132,15 @@ func (r *Registry) CheckSessions(ctx context.Context) {
 	}
 }
 
-// checkAllSessions reads the session of each authenticated client and disconnects those
+// checkAllSessions reads the sessions of all authenticated clients, each once, and disconnects those
 // without one. It reports whether all sessions could be read.
 func (r *Registry) checkAllSessions(ctx context.Context) bool {
 	r.mu.Lock()
-	var admitted []Client
+	admitted := map[string][]Client{} // by token
 	for _, clients := range r.byUser {
-		admitted = append(admitted, clients...)
+		for _, c := range clients {
+			admitted[c.User().token] = append(admitted[c.User().token], c)
+		}
 	}
 	r.mu.Unlock()
 
@@ -160,18 +149,18 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 	var mu sync.Mutex
 	var ended []Client
 	group.SetLimit(parallelChecks)
-	for _, c := range admitted {
+	for _, same := range admitted {
 		// In an outage each of thousands of reads would wait for its deadline.
 		if ctx.Err() != nil || failed.Load() >= maxFailedChecks {
 			break
 		}
 		group.Go(func() error {
-			_, err := r.readSession(ctx, c)
+			_, err := r.readSession(ctx, same[0])
 			switch {
 			case errors.Is(err, retwis.ErrUnauthenticated):
 				mu.Lock()
 				defer mu.Unlock()
-				ended = append(ended, c)
+				ended = append(ended, same...)
 			case err != nil:
 				failed.Add(1)
 				return err

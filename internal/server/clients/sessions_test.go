@@ -64,6 +64,27 @@ func TestRegistry_ChecksAllSessionsAfterLostMessages(t *testing.T) {
 	})
 }
 
+func TestRegistry_ReadsASessionOnceForAllItsSockets(t *testing.T) {
+	t.Parallel()
+	servertest.InBubble(t, nil, func(h *servertest.Harness) {
+		token, other := h.Login(1), h.Login(1)
+		for range 3 {
+			h.Ready(token)
+		}
+		ended := []*servertest.Socket{h.Ready(other), h.Ready(other)}
+		h.Accounts.End(other) // without an announcement
+		asked := h.Accounts.Calls()
+		h.Server.SessionEnded(retwis.SessionEnd{})
+		for _, c := range ended {
+			c.ExpectClose(4403)
+		}
+		synctest.Wait()
+		if n := h.Accounts.Calls() - asked; n != 2 {
+			h.Errorf("read sessions %d times, want two", n)
+		}
+	})
+}
+
 func TestRegistry_ChecksSessionsPeriodically(t *testing.T) {
 	t.Parallel()
 	servertest.InBubble(t, nil, func(h *servertest.Harness) {

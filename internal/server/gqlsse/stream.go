@@ -45,6 +45,7 @@ type stream struct {
 
 func newStream(ctx context.Context, h *Handler, w http.ResponseWriter, cancel context.CancelFunc) *stream {
 	return &stream{
+		Visitor: clients.Visitor{Address: clients.ClientOf(ctx).Address},
 		handler: h,
 		ctx:     ctx,
 		w:       w,

@@ -101,7 +101,11 @@ func (s *socket) quota(op *subscriber) *clients.Quota {
 func (s *socket) run(ctx context.Context, op *subscriber, opCtx *graphql.OperationContext) {
 	defer s.stopped(op)
 	if op.kind != ast.Subscription {
-		s.finish(op, s.handler.Runner.Run(s.withUserAgent(ctx), opCtx))
+		response := s.handler.Runner.Run(s.withUserAgent(ctx), opCtx)
+		if ctx.Err() != nil { // so may be those of thousands that waited on websockets
+			defer s.handler.Shares.Decode(s.handler.ctx, clients.ClientOf(ctx)).End()
+		}
+		s.finish(op, response)
 		return
 	}
 	source, failure := s.handler.Runner.Subscribe(ctx, opCtx)

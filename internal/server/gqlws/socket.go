@@ -140,21 +140,28 @@ func (s *socket) PayFor(bytes int) { s.handler.Runner.Executor.Spend(s.ctx, cost
 // Affords implements [wsconn.Payer].
 func (s *socket) Affords() bool { return s.handler.Runner.Executor.Afford(s.ctx) }
 
+// context returns the context of the socket, also to the goroutine that writes.
+func (s *socket) context() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ctx
+}
+
 // Turn implements [wsconn.Turns].
 func (s *socket) Turn() (done func()) {
-	return s.handler.Shares.Decode(s.ctx, clients.ClientOf(s.ctx)).End
+	ctx := s.context()
+	return s.handler.Shares.Decode(ctx, clients.ClientOf(ctx)).End
 }
 
 // TurnFor implements [wsconn.Turns].
 func (s *socket) TurnFor(bytes int) (done func()) {
-	return s.handler.Shares.DecodeLong(s.ctx, clients.ClientOf(s.ctx), bytes).End
+	ctx := s.context()
+	return s.handler.Shares.DecodeLong(ctx, clients.ClientOf(ctx), bytes).End
 }
 
 // Compress implements [wsconn.Turns].
 func (s *socket) Compress() (done func(), err error) {
-	s.mu.Lock()
-	ctx := s.ctx // the goroutine that compresses is not that which reads
-	s.mu.Unlock()
+	ctx := s.context()
 	return s.handler.Shares.Compress(ctx, clients.ClientOf(ctx))
 }
 

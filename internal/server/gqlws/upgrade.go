@@ -108,6 +108,7 @@ func (h *Handler) serve(ws *websocket.Conn, x *httpapi.Exchange) {
 	}
 	conn := wsconn.New(ws, h.Conns, account, arrivals, inflating, cancel)
 	s := &socket{
+		Visitor:  clients.Visitor{Address: client.Address},
 		handler:  h,
 		ctx:      ctx,
 		conn:     conn,

@@ -384,16 +384,16 @@ func (c *Conn) closeSocketLocked() {
 	_ = c.ws.Close() // the connection is given up anyway
 }
 
-// Tick sends a ping when one is due. It reports false for a client that is gone.
+// Tick sends a ping when one is due. For a client that is gone, it reports false, and the connection has to be aborted: nothing is sent any more.
 func (c *Conn) Tick(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.closing:
-	case now.Sub(c.heardAt) >= c.shared.PingEvery+c.shared.PongWait:
+	case now.Sub(c.heardAt) >= c.shared.PingEvery+c.shared.PongWait,
+		!c.arriving.IsZero() && now.Sub(c.arriving) >= c.shared.MessageWait: // pongs between the fragments of a message would keep its memory for ever
+		c.closing = true
 		return false
-	case !c.arriving.IsZero() && now.Sub(c.arriving) >= c.shared.MessageWait:
-		return false // pongs between the fragments of a message would keep its memory for ever
 	case !now.Before(c.pingAt):
 		c.pingAt = now.Add(c.shared.PingEvery)
 		c.asked = true

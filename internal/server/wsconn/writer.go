@@ -20,7 +20,7 @@ func (c *Conn) write() {
 			return
 		}
 		if err := c.writeAll(*buffer, deadline); err != nil {
-			c.Abort()
+			c.abortInTurn()
 			return
 		}
 		if last {
@@ -28,6 +28,12 @@ func (c *Conn) write() {
 			return
 		}
 	}
+}
+
+// abortInTurn aborts a connection of which a write has failed: thousands may reach their deadlines at the same moment.
+func (c *Conn) abortInTurn() {
+	defer c.takeTurn()()
+	c.Abort()
 }
 
 // writeAll writes frames.
@@ -50,7 +56,7 @@ func (c *Conn) writeCompressed() {
 		kind := f.Kind
 		frame := c.compress(buffer, f)
 		if err := c.writeAll(frame, c.deadline()); err != nil {
-			c.Abort()
+			c.abortInTurn()
 			return
 		}
 		if kind == websocket.CloseMessage {
