@@ -30,7 +30,10 @@ func (f *feed) attach(s *subscription, r reading, force bool) bool {
 	}
 	begin.end.Filter, begin.from.Filter = s.filter, s.filter
 	begin.marker = retwis.MarkerCursor(f.timeline, f.marker)
-	f.subscribers.add(s, f.partition.hub.options)
+	f.subscribers.add(s, f.partition.hub.options, f.partition.mayBeFirst(s.network()))
+	if s.tail == nil {
+		f.partition.firsts.add(s.network(), 1)
+	}
 	if s.counts {
 		f.counting++
 	}
@@ -109,6 +112,9 @@ func (f *feed) remove(s *subscription) {
 		if f.counting--; f.counting == 0 {
 			f.top, f.topKnown = nil, false
 		}
+	}
+	if s.tail == nil {
+		f.partition.firsts.add(s.network(), -1)
 	}
 	f.subscribers.remove(s, f.partition.hub.options)
 }

@@ -27,7 +27,7 @@ func TestCatchUpQueue_NetworksTakeTurns(t *testing.T) {
 	add := func(clients ...ratelimit.Client) {
 		f := &feed{}
 		for _, c := range clients {
-			f.subscribers.add(&subscription{client: c}, Options{}.withDefaults())
+			f.subscribers.add(&subscription{client: c}, Options{}.withDefaults(), true)
 		}
 		q.add(f)
 	}
@@ -89,7 +89,7 @@ func TestCatchUpQueue_ANetworkRestsAndOthersGoOn(t *testing.T) {
 		q.open(func() { started.Add(1) }, 1)
 		add := func(n byte) {
 			f := &feed{}
-			f.subscribers.add(&subscription{client: client(n)}, Options{})
+			f.subscribers.add(&subscription{client: client(n)}, Options{}, true)
 			q.add(f)
 		}
 		next := func() ratelimit.Key {
@@ -139,7 +139,7 @@ func TestCatchUpQueue_DoesNotDelayAnotherNetworkThatJoins(t *testing.T) {
 	var last *feed
 	for range feeds {
 		last = &feed{partition: p, accepting: true, positioned: true, timeline: alice}
-		last.subscribers.add(&subscription{client: heavy}, h.options)
+		last.subscribers.add(&subscription{client: heavy}, h.options, true)
 		last.requestCatchUp()
 	}
 	joins := func(who ratelimit.Client) {

@@ -1,9 +1,11 @@
 package live
 
 import (
+	"context"
 	"sync"
 	"time"
 
+	"retwis/internal/ratelimit"
 	"retwis/internal/retwis"
 )
 
@@ -19,7 +21,8 @@ type partition struct {
 	mu        sync.Mutex
 	stopped   bool
 	feeds     map[retwis.TimelineID]*feed
-	idleSince time.Time // when the last feed was dropped
+	firsts    census[ratelimit.Key] // of the first subscribers of all feeds, by network
+	idleSince time.Time             // when the last feed was dropped
 
 	subscribed     bool          // the channel is subscribed
 	lastHeard      time.Time     // when the channel last delivered a message or a probe
@@ -40,6 +43,7 @@ func newPartition(h *Hub, index int) *partition {
 		inbox:          inbox{ready: make(chan struct{}, 1)},
 		woken:          make(chan struct{}, 1),
 		feeds:          map[retwis.TimelineID]*feed{},
+		firsts:         census[ratelimit.Key]{},
 		whenSubscribed: make(chan struct{}),
 	}
 }
@@ -76,12 +80,20 @@ func (p *partition) release(f *feed) {
 
 // unsubscribe removes s from its feed and closes it.
 func (p *partition) unsubscribe(f *feed, s *subscription) {
+	turn := p.hub.options.Shares.Decode(context.Background(), s.client.OfNetwork()) // thousands may end at once; turns are short
+	defer turn.End()
 	p.mu.Lock()
 	f.remove(s)
 	p.dropIfUnused(f)
 	p.mu.Unlock()
 	s.close()
 	p.hub.counts.subscribers.Add(-1)
+}
+
+// mayBeFirst reports whether a subscriber of a network may be among the first ones of a feed. A message may be for hundreds of feeds, of which one goroutine
+// hands it to the first subscribers, and the next message waits. While all are of one network, it waits for nobody else.
+func (p *partition) mayBeFirst(network ratelimit.Key) bool {
+	return len(p.firsts) < 2 || p.firsts[network] < p.hub.options.MaxFirstOfPartition
 }
 
 // dropIfUnused removes a feed that has no subscribers and none that is joining.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"retwis/internal/cost"
-	"retwis/internal/netpoll"
 	"retwis/internal/retwis"
 )
 
@@ -162,7 +161,6 @@ func (p *partition) attach(f *feed, s *subscription, r reading, force bool) (<-c
 	h.wg.Add(1)
 	context.AfterFunc(s.ctx, func() {
 		defer h.wg.Done()
-		netpoll.Yield() // thousands end together when connections are closed
 		p.unsubscribe(f, s)
 	})
 	return nil, nil

@@ -63,13 +63,13 @@ func (l *subscribers) admits(client ratelimit.Client, options Options) bool {
 	return l.users[client.User] < options.MaxOfUser
 }
 
-// add adds a subscriber: to the first ones if its network has few of them, else to the tail of the network.
-func (l *subscribers) add(s *subscription, options Options) {
+// add adds a subscriber: to the first ones if it may be one of them and its network has few of them, else to the tail of the network.
+func (l *subscribers) add(s *subscription, options Options, mayBeFirst bool) {
 	l.users.add(s.user(), 1)
 	if l.networks == nil && len(l.first) >= options.MaxFirst {
 		l.networks = countBy((*subscription).network, slices.Values(l.first))
 	}
-	if l.networks[s.network()] < options.MaxFirst {
+	if mayBeFirst && l.networks[s.network()] < options.MaxFirst {
 		l.networks.add(s.network(), 1)
 		s.index = len(l.first)
 		l.first = append(l.first, s)

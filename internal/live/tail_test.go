@@ -37,9 +37,59 @@ func withTail(t *testing.T, first int, members int) *subscribers {
 	t.Cleanup(h.wg.Wait)
 	l := &subscribers{}
 	for range members {
-		l.add(newSubscription(t.Context(), h, nil), h.options)
+		l.add(newSubscription(t.Context(), h, nil), h.options, true)
 	}
 	return l
+}
+
+// Attack: a network had 32 subscriptions to each of 500 timelines of a partition, and one post was for all of them. Events of others waited until 16 000
+// subscriptions had it.
+func TestPartition_FewOfANetworkAreFirstBesideOthers(t *testing.T) {
+	t.Parallel()
+	const most = 5
+	h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{MaxFirstOfPartition: most})
+	p := newPartition(h, 0)
+	join := func(timeline retwis.TimelineID, network byte) (*feed, *subscription) {
+		f := p.feeds[timeline]
+		if f == nil {
+			f = &feed{partition: p, timeline: timeline}
+			p.feeds[timeline] = f
+		}
+		s := newSubscription(t.Context(), h, &narrowSink{})
+		s.client = clientOf(0, network)
+		if !f.attach(s, reading{}, true) {
+			t.Fatal("not attached")
+		}
+		return f, s
+	}
+	leave := func(f *feed, s *subscription) { f.remove(s) }
+	var alone []func()
+	for n := range retwis.UserID(2 * most) { // nobody else is there
+		f, s := join(retwis.Home(n+1), 1)
+		if s.tail != nil {
+			t.Errorf("subscription %d of the only network is in a tail", n)
+		}
+		alone = append(alone, func() { leave(f, s) })
+	}
+	other, theirs := join(retwis.Home(100), 2)
+	if _, s := join(retwis.Home(101), 1); s.tail == nil {
+		t.Errorf("a network has more than %d first subscriptions beside another one", most)
+	}
+	for _, leave := range alone[most-1:] {
+		leave()
+	}
+	last, s := join(retwis.Home(102), 1)
+	if s.tail != nil {
+		t.Error("a subscription is in a tail after others have left")
+	}
+	leave(last, s)
+	leave(other, theirs)
+	for _, leave := range alone[:most-1] {
+		leave()
+	}
+	if len(p.firsts) != 0 {
+		t.Errorf("%d first subscriptions are counted after all have left", len(p.firsts))
+	}
 }
 
 // tailOf returns the only tail.
@@ -57,7 +107,7 @@ func TestTail_TheFirstOfEachNetworkAreNotInIt(t *testing.T) {
 	join := func(network byte) *subscription {
 		s := newSubscription(t.Context(), h, nil)
 		s.client.Address = netip.AddrFrom4([4]byte{192, 0, 2, network})
-		l.add(s, h.options)
+		l.add(s, h.options, true)
 		return s
 	}
 	inTail := func(s *subscription) bool { return s.tail != nil }
@@ -163,7 +213,7 @@ func TestTail_WaitsForNoOtherNetwork(t *testing.T) {
 			s := newSubscription(t.Context(), h, nil)
 			s.client.Address = netip.AddrFrom4([4]byte{192, 0, 2, byte(n % 2)})
 			visits[s.network()] = &atomic.Int64{}
-			l.add(s, h.options)
+			l.add(s, h.options, true)
 		}
 		resting, other := l.first[0], l.first[1]
 		var turns []*cost.Turn // of the first network, which it does not get back for a while
@@ -209,7 +259,7 @@ func TestTail_VisitsEachMemberOnceAndInOrder(t *testing.T) {
 				l.remove(s, tailOf(l).hub.options)
 				left[s] = n + 1
 				s = newSubscription(t.Context(), tailOf(l).hub, nil)
-				l.add(s, tailOf(l).hub.options)
+				l.add(s, tailOf(l).hub.options, true)
 				joined[s] = n + 1
 			}
 			if n%10 == 0 {
@@ -259,7 +309,7 @@ func TestTail_EndsWhenItIsTooFarBehind(t *testing.T) {
 		}
 	}
 	later := newSubscription(t.Context(), tailOf(l).hub, nil)
-	l.add(later, tailOf(l).hub.options)
+	l.add(later, tailOf(l).hub.options, true)
 	visited := false
 	l.visit(func(s *subscription) { visited = visited || s == later })
 	tailOf(l).hub.wg.Wait()
