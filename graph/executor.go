@@ -166,7 +166,7 @@ func (e *Executor) Prepare(
 	case len(errs) == 0:
 	case errors.Is(errs[0], errRateLimited):
 		op, *params = &graphql.OperationContext{}, graphql.RawParams{} // the delay keeps nothing: many may be delayed
-		e.delay(client)
+		e.delay(ctx, client)
 	default:
 		e.limiter.Spend(client, max(cost.PerRefusal-charged.document, 1))
 	}
@@ -198,14 +198,15 @@ func (e *Executor) Admit(ctx context.Context) error {
 	client := limits.ClientOf(ctx)
 	err := e.limiter.Check(client)
 	if err != nil {
-		e.delay(client)
+		e.delay(ctx, client)
 	}
 	return err //nolint:wrapcheck // for the client
 }
 
-// Knows reports whether a document needs neither parsing nor validation, because it was sent in exactly this form before.
-func (e *Executor) Knows(document string) bool {
-	_, known := e.documents.Find(document)
+// Knows reports whether the document of a request needs neither parsing nor validation, because it was sent in exactly this form before. It does not read
+// the store.
+func (e *Executor) Knows(params *graphql.RawParams) bool {
+	_, known := e.documents.Find(cmp.Or(params.Query, e.persisted.Cached(params)))
 	return known
 }
 
@@ -215,7 +216,8 @@ func (e *Executor) Afford(ctx context.Context) bool { return e.limiter.Affords(l
 // delay delays the refusal of a client without budget. Refusals cost the client nothing, so without a delay one that never
 // stops asking would keep the process busy with them. A client that disconnects and connects again does not shorten the delay: its earlier
 // connections count until then.
-func (e *Executor) delay(client ratelimit.Client) {
+func (e *Executor) delay(ctx context.Context, client ratelimit.Client) {
+	cost.EndTurn(ctx)
 	time.Sleep(e.limiter.Delay(client))
 }
 

@@ -122,6 +122,26 @@ func (p *Persisted) resolve(ctx context.Context, params *graphql.RawParams) (poi
 	return 0, nil
 }
 
+// Cached returns the document that a request names, if this process has it, else ”.
+func (p *Persisted) Cached(params *graphql.RawParams) string {
+	id, ok, err := documentID(params)
+	if !ok && err == nil {
+		id, _, err = persistedHash(params)
+	}
+	if err != nil {
+		return ""
+	}
+	if text, ok := p.trusted.find(id); ok {
+		return text
+	}
+	if hash, ok := parseHash(id); ok {
+		if known := p.cache.find(hash); known != nil {
+			return known.text
+		}
+	}
+	return ""
+}
+
 // find sets the document of a request: a trusted one by its id, any other by its hash.
 func (p *Persisted) find(
 	ctx context.Context, id string, params *graphql.RawParams, missing string,

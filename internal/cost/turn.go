@@ -245,11 +245,21 @@ func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	return m.endTurn
 }
 
-// EndTurn ends the turn of the operation of ctx, which begins to wait.
+// EndTurn ends the turn of the operation of ctx, or that of [WithTurn], because its work begins to wait.
 func EndTurn(ctx context.Context) {
 	if m := Of(ctx); m != nil {
 		m.endTurn()
 	}
+	if t, ok := ctx.Value(turnKey{}).(*Turn); ok {
+		t.End()
+	}
+}
+
+type turnKey struct{}
+
+// WithTurn returns a context of work that has a turn before there is a meter.
+func WithTurn(ctx context.Context, t *Turn) context.Context {
+	return context.WithValue(ctx, turnKey{}, t)
 }
 
 func (m *Meter) endTurn() { m.turn.Swap(nil).End() }

@@ -82,12 +82,14 @@ func (x *Exchange) WithViewer(ctx context.Context, who auth.Identity) context.Co
 // limit headers. If it refuses the operation, it returns the response; otherwise it charges for the
 // request and for the read of its session, whether it exists or not.
 func (x *Exchange) Prepare(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, *graphql.Response) {
-	client := clients.ClientOf(ctx)
+	preparing, client := ctx, clients.ClientOf(ctx)
 	refused := x.api.Runner.Executor.Check(client) != nil // that waits, and needs no turn
-	if !refused && (x.read > cost.FreeBytes || !x.api.Runner.Executor.Knows(params.Query)) {
-		defer x.api.Shares.Decode(ctx, client).End() // others are prepared as fast as their header, which had a turn
+	if !refused && (x.read > cost.FreeBytes || !x.api.Runner.Executor.Knows(params)) {
+		turn := x.api.Shares.Decode(ctx, client) // others are prepared as fast as their header, which had a turn
+		defer turn.End()
+		preparing = cost.WithTurn(ctx, turn)
 	}
-	op, budget, failure := x.api.Runner.Prepare(ctx, params, x.R.Method == http.MethodGet)
+	op, budget, failure := x.api.Runner.Prepare(preparing, params, x.R.Method == http.MethodGet)
 	x.api.setRateLimits(x.W.Header(), budget)
 	if failure != nil {
 		return nil, failure

@@ -23,8 +23,8 @@ type Executor interface {
 	// Charge charges a client for what it was sent without executing an operation. It fails with RATE_LIMITED if the client
 	// has no budget left.
 	Charge(client ratelimit.Client, points int) error
-	// Knows reports whether a document needs neither parsing nor validation, because it was sent in exactly this form before.
-	Knows(document string) bool
+	// Knows reports whether the document of a request needs neither parsing nor validation, because it was sent in exactly this form before.
+	Knows(params *graphql.RawParams) bool
 	// Prepare parses, validates and counts an operation. It returns how much the client may
 	// still read; the zero budget if reads have no limit. If the transport allows queries
 	// only, mutations are not counted, because the transport refuses them.

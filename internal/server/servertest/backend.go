@@ -165,7 +165,7 @@ func (e *backendExecutor) Charge(_ ratelimit.Client, points int) error {
 }
 
 // Knows implements [operation.Executor].
-func (e *backendExecutor) Knows(string) bool { return false }
+func (e *backendExecutor) Knows(*graphql.RawParams) bool { return false }
 
 // Prepare implements [operation.Executor]. It counts nothing.
 func (e *backendExecutor) Prepare(
