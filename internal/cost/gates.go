@@ -99,11 +99,6 @@ func (g Gates) account(client ratelimit.Client) *fair.Account[ratelimit.Key] {
 	return fair.NewAccount(g.clients, client.Key(), fair.NewAccount(g.networks, NetworkOf(client), nil))
 }
 
-// accountOfNetwork returns an account that counts only for the network of a client.
-func (g Gates) accountOfNetwork(client ratelimit.Client) *fair.Account[ratelimit.Key] {
-	return fair.NewAccount(g.networks, NetworkOf(client), nil)
-}
-
 // Used returns how much is in use.
 func (g Gates) Used() int { return g.clients.Used() }
 

@@ -172,6 +172,9 @@ const (
 	requestsInFlight = 512 << 20 // bytes of large requests that are arriving
 	requestsOfHolder = 16 << 20
 
+	inflateInFlight  = 512 << 20 // bytes that compressed messages take while they arrive, beside their texts
+	inflateOfNetwork = 64 << 20
+
 	valuesInFlight = 256 << 20 // bytes that operations keep while they wait or run: their values, documents, and the fields of their responses
 	valuesOfHolder = 32 << 20
 	freeValues     = 256 << 10 // of each client, whatever others keep

@@ -41,6 +41,7 @@ type Shares struct {
 	hashes  *fair.Gate[ratelimit.Key] // number of the passwords that are hashed, by network
 	toHash  *fair.Gate[ratelimit.Key] // number of those that are hashed or wait for that, by network
 	deflate *fair.Gate[ratelimit.Key] // number of the parts of texts that are compressed, by network
+	inflate *fair.Gate[ratelimit.Key] // bytes that compressed messages take while they arrive, beside their texts, by network
 }
 
 // ForSeveral returns the holder of the shares of what is done once for several clients. None of them waits for the shares of another, and
@@ -80,6 +81,7 @@ func NewShares() *Shares {
 		hashes:    fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
 		toHash:    fair.NewGate[ratelimit.Key](hashesPresent, hashesPresent/2),
 		deflate:   fair.NewGate[ratelimit.Key](max(1, cores/2), cores),
+		inflate:   fair.NewGate[ratelimit.Key](inflateInFlight, inflateOfNetwork),
 		totals:    newTotals(),
 	}
 }
@@ -163,7 +165,7 @@ func (s *Shares) RequestAccount(client ratelimit.Client) *fair.Account[ratelimit
 // InflateAccount returns an account of what the compressed message that arrives on one connection takes beside its text. It counts only for the
 // network: all websockets of a network are those of one client before they are authenticated.
 func (s *Shares) InflateAccount(client ratelimit.Client) *fair.Account[ratelimit.Key] {
-	return s.Requests.accountOfNetwork(client)
+	return fair.NewAccount(s.inflate, NetworkOf(client), nil)
 }
 
 // Paid returns a context whose exchanges with Redis wait like those of an operation of a client. They cost nothing: the client has paid for them.

@@ -134,7 +134,7 @@ func TestCatchUpQueue_DoesNotDelayAnotherNetworkThatJoins(t *testing.T) {
 	heavy, light := client(1), client(2)
 	h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{})
 	h.queue.open(func() {}, 2*ofNetwork)
-	p := newPartition(h, 0)
+	p := newPartition(t.Context(), h, 0)
 	const feeds = 10
 	var last *feed
 	for range feeds {

@@ -148,7 +148,7 @@ func (h *Hub) partition(ctx context.Context, timeline retwis.TimelineID) (*parti
 	life := h.running
 	p := h.partitions[index]
 	if p == nil {
-		p = newPartition(h, index)
+		p = newPartition(life, h, index)
 		h.partitions[index] = p
 		h.wg.Go(func() { p.apply(life) })
 		h.wg.Go(func() { p.maintain(life) })

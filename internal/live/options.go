@@ -23,7 +23,7 @@ type Options struct {
 	JoinTimeout         time.Duration // timeout of Attach; 15 s by default
 	Parallel            int           // concurrent catch-ups; 16 by default
 	MaxFirst            int           // subscriptions of one network to one timeline that have its events before others; 32 by default; below 0 there are none
-	MaxFirstOfPartition int           // the same to all timelines of a partition, if others have some there, too; 256 by default
+	MaxFirstOfPartition int           // the same to all timelines of a partition, if others have some there, too; 1024 by default
 	MaxOfUser           int           // subscriptions of one user to one timeline; 100 by default; below 0 there is no limit
 
 	Shares  *cost.Shares          // that reads of the hub wait for; those of the hub alone by default
@@ -41,7 +41,7 @@ func (o Options) withDefaults() Options {
 	o.JoinTimeout = cmp.Or(o.JoinTimeout, 15*time.Second)
 	o.Parallel = cmp.Or(o.Parallel, 16)
 	o.MaxFirst = cmp.Or(o.MaxFirst, 32)
-	o.MaxFirstOfPartition = cmp.Or(o.MaxFirstOfPartition, 256)
+	o.MaxFirstOfPartition = cmp.Or(o.MaxFirstOfPartition, 1024)
 	o.MaxOfUser = cmp.Or(o.MaxOfUser, 100)
 	if o.Shares == nil {
 		o.Shares = cost.NewShares()

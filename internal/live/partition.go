@@ -13,6 +13,7 @@ import (
 // goroutines run apply, maintain, and listen while there are feeds.
 type partition struct {
 	hub    *Hub
+	life   context.Context // of the hub
 	index  int
 	inbox  inbox
 	passed int           // recipients whose messages were passed on since others could run; only apply uses it
@@ -36,9 +37,10 @@ type partition struct {
 	checks      checks
 }
 
-func newPartition(h *Hub, index int) *partition {
+func newPartition(life context.Context, h *Hub, index int) *partition {
 	return &partition{
 		hub:            h,
+		life:           life,
 		index:          index,
 		inbox:          inbox{ready: make(chan struct{}, 1)},
 		woken:          make(chan struct{}, 1),
@@ -80,7 +82,7 @@ func (p *partition) release(f *feed) {
 
 // unsubscribe removes s from its feed and closes it.
 func (p *partition) unsubscribe(f *feed, s *subscription) {
-	turn := p.hub.options.Shares.Decode(context.Background(), s.client.OfNetwork()) // thousands may end at once; turns are short
+	turn := p.hub.options.Shares.Decode(p.life, s.client.OfNetwork()) // thousands may end at once
 	defer turn.End()
 	p.mu.Lock()
 	f.remove(s)

@@ -94,7 +94,7 @@ func (s *subscription) deliver(e retwis.Event, events int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.reason != nil || s.closed:
+	case s.over():
 		return
 	case !s.replaying:
 		s.handOverLocked(e)
@@ -105,6 +105,9 @@ func (s *subscription) deliver(e retwis.Event, events int) {
 	s.hub.counts.delivered.Add(1)
 	s.payLocked(events)
 }
+
+// over reports whether the subscription ends, or its client has left. It is among the subscribers until it has a turn.
+func (s *subscription) over() bool { return s.reason != nil || s.closed || s.ctx.Err() != nil }
 
 // waitLocked lets a live event wait for the end of the replay. It returns false if too many events wait.
 func (s *subscription) waitLocked(e retwis.Event) bool {
@@ -162,7 +165,7 @@ func (s *subscription) handOverLocked(e retwis.Event) {
 func (s *subscription) disconnectSlow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.reason == nil && !s.closed {
+	if !s.over() {
 		s.disconnectSlowLocked()
 	}
 }

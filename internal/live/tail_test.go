@@ -48,7 +48,7 @@ func TestPartition_FewOfANetworkAreFirstBesideOthers(t *testing.T) {
 	t.Parallel()
 	const most = 5
 	h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{MaxFirstOfPartition: most})
-	p := newPartition(h, 0)
+	p := newPartition(t.Context(), h, 0)
 	join := func(timeline retwis.TimelineID, network byte) (*feed, *subscription) {
 		f := p.feeds[timeline]
 		if f == nil {

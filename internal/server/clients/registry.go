@@ -70,7 +70,6 @@ type Registry struct {
 	opts     Options
 	ticker   ticker
 	checkAll chan struct{} // holds one request to check every session
-	ticked   []Client      // by the last tick
 
 	mu         sync.Mutex
 	draining   bool
@@ -168,13 +167,8 @@ const tickBatch = 64
 
 // tick pings the clients for which a ping is due, and drops those that are gone.
 func (r *Registry) tick(now time.Time) {
-	r.mu.Lock()
-	for c := range r.open {
-		r.ticked = append(r.ticked, c)
-	}
-	r.mu.Unlock()
 	var gone []Client
-	for i, c := range r.ticked {
+	for i, c := range r.all() {
 		if i%tickBatch == tickBatch-1 {
 			netpoll.Yield()
 		}
@@ -182,27 +176,26 @@ func (r *Registry) tick(now time.Time) {
 			gone = append(gone, c)
 		}
 	}
-	clear(r.ticked)
-	r.ticked = r.ticked[:0]
 	r.inTurn(gone, Client.Abort)
 }
 
-// inTurn ends clients, each in a turn of its network: thousands may end at the same moment, and each may have a hundred subscriptions. A user would have turns later,
-// and could delay them. It does not wait.
+// inTurn ends clients, each in a turn of its network: thousands may end at the same moment, and each may have a hundred subscriptions. A user would have
+// turns later, and could delay them. It does not wait.
 func (r *Registry) inTurn(all []Client, end func(Client)) {
-	byAddress := map[netip.Addr][]Client{}
+	byNetwork := map[netip.Prefix][]Client{}
 	r.mu.Lock()
 	for _, c := range all {
-		byAddress[c.User().Address] = append(byAddress[c.User().Address], c)
+		network := ratelimit.NetworkOf(c.User().Address)
+		byNetwork[network] = append(byNetwork[network], c)
 	}
 	draining := r.draining
-	for address, some := range byAddress {
+	for network, some := range byNetwork {
 		if draining {
 			break
 		}
 		r.opts.Tasks.Go(func() {
 			for _, c := range some {
-				done := r.opts.Turn(ratelimit.Client{Address: address})
+				done := r.opts.Turn(ratelimit.Client{Address: network.Addr()})
 				end(c)
 				done()
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -146,8 +145,6 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 
 	var group errgroup.Group
 	var failed atomic.Int64
-	var mu sync.Mutex
-	var ended []Client
 	group.SetLimit(parallelChecks)
 	for _, same := range admitted {
 		// In an outage each of thousands of reads would wait for its deadline.
@@ -158,9 +155,7 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 			_, err := r.readSession(ctx, same[0])
 			switch {
 			case errors.Is(err, retwis.ErrUnauthenticated):
-				mu.Lock()
-				defer mu.Unlock()
-				ended = append(ended, same...)
+				r.endAll(same)
 			case err != nil:
 				failed.Add(1)
 				return err
@@ -169,7 +164,6 @@ func (r *Registry) checkAllSessions(ctx context.Context) bool {
 		})
 	}
 	err := group.Wait()
-	r.endAll(ended)
 	if err != nil && ctx.Err() == nil {
 		r.opts.Log.WarnContext(ctx, "server: sessions of open connections could not be checked", "err", err)
 	}

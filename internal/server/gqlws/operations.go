@@ -38,8 +38,7 @@ func (s *socket) subscribe(m message) {
 		s.conn.Refuse(closeDuplicate, "Subscriber for "+op.id+" already exists")
 		return
 	case closing:
-		s.PayFor(len(m.Payload))
-		s.conn.Pinged() // a client that goes on is disconnected
+		s.payForNothing(len(m.Payload))
 		return
 	}
 
@@ -102,8 +101,9 @@ func (s *socket) run(ctx context.Context, op *subscriber, opCtx *graphql.Operati
 	defer s.stopped(op)
 	if op.kind != ast.Subscription {
 		response := s.handler.Runner.Run(s.withUserAgent(ctx), opCtx)
-		if ctx.Err() != nil { // so may be those of thousands that waited on websockets
-			defer s.handler.Shares.Decode(s.handler.ctx, clients.ClientOf(ctx)).End()
+		if ctx.Err() != nil { // thousands may end with their websockets, and nobody receives the responses
+			response = nil
+			defer s.handler.Shares.Decode(s.handler.ctx, clients.ClientOf(ctx).OfNetwork()).End()
 		}
 		s.finish(op, response)
 		return

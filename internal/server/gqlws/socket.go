@@ -198,11 +198,16 @@ func (s *socket) handle(text []byte) {
 		s.subscribe(m)
 	case "complete":
 		s.complete(*m.ID)
-		if s.Affords() {
-			s.PayFor(len(text))
-		} else {
-			s.conn.Pinged()
-		}
+		s.payForNothing(len(text))
+	}
+}
+
+// payForNothing charges the client for a message that starts nothing. Without budget, it counts like a ping.
+func (s *socket) payForNothing(bytes int) {
+	if s.Affords() {
+		s.PayFor(bytes)
+	} else {
+		s.conn.Pinged()
 	}
 }
 

@@ -384,7 +384,7 @@ func (c *Conn) closeSocketLocked() {
 	_ = c.ws.Close() // the connection is given up anyway
 }
 
-// Tick sends a ping when one is due. For a client that is gone, it reports false, and the connection has to be aborted: nothing is sent any more.
+// Tick sends a ping when one is due. For a client that is gone, it reports false, and the connection has to be aborted: nothing is queued any more.
 func (c *Conn) Tick(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
