@@ -26,8 +26,15 @@ type fakeClient struct {
 func (c *fakeClient) Mute(LeaveReason)         { c.muted++ }
 func (c *fakeClient) Leave(reason LeaveReason) { c.left = append(c.left, reason) }
 func (c *fakeClient) Abort()                   { c.aborted = true }
-func (c *fakeClient) Tick(time.Time) bool      { return !c.silent }
-func (*fakeClient) QueuedBytes() int           { return 5 }
+
+// Tick implements [Client]. It reports once that the client is silent.
+func (c *fakeClient) Tick(time.Time) bool {
+	silent := c.silent
+	c.silent = false
+	return !silent
+}
+
+func (*fakeClient) QueuedBytes() int { return 5 }
 
 // oneUser authenticates every token as the same user.
 type oneUser struct{}

@@ -90,6 +90,7 @@ func TestLimits_CompletedSubscriptionsCountUntilTheyStop(t *testing.T) {
 		c := h.Ready(h.Login(1))
 		c.Subscribe("1", servertest.News)
 		c.ExpectAlive()
+		synctest.Wait() // it has started
 		c.Complete("1")
 		c.ExpectAlive()
 		synctest.Wait()
@@ -174,6 +175,7 @@ func TestLimits_OperationsPerUserAndNetwork(t *testing.T) {
 
 		b.Complete("2")
 		b.ExpectAlive()
+		synctest.Wait() // it counts until it has stopped
 		nobody.Subscribe("6", wait)
 		nobody.ExpectAlive()
 		a.WS.Close()
