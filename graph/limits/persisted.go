@@ -122,7 +122,7 @@ func (p *Persisted) resolve(ctx context.Context, params *graphql.RawParams) (poi
 	return 0, nil
 }
 
-// Cached returns the document that a request names, if this process has it, else ”.
+// Cached returns the document that a request names, if this process has it, else an empty string.
 func (p *Persisted) Cached(params *graphql.RawParams) string {
 	id, ok, err := documentID(params)
 	if !ok && err == nil {

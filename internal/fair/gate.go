@@ -200,8 +200,9 @@ func (g *Gate[K]) fitsLocked(h *holder[K], n int) bool {
 // passesLocked reports whether a request may overtake the waiting holders: it fits, and all of them wait only because they
 // use their own share already.
 func (g *Gate[K]) passesLocked(h *holder[K], n int) bool {
-	if g.unbounded || !g.fitsLocked(h, n) {
-		return g.fitsLocked(h, n)
+	fits := g.fitsLocked(h, n)
+	if g.unbounded || !fits {
+		return fits
 	}
 	for _, other := range g.waiting {
 		if other.used+other.queue[0].n <= g.share {
