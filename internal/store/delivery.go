@@ -20,12 +20,13 @@ import (
 // stored progress is the expected one, so a repeat has no effect. An error reply of a script wraps
 // [outbox.ErrRejected].
 func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []outbox.Result {
-	calls, work := make([]rdb.Call, len(deliveries)), make([]int, len(deliveries))
+	calls := make([]rdb.Call, len(deliveries))
 	for i, d := range deliveries {
-		calls[i], work[i] = s.deliveryCall(d), d.Work
+		calls[i] = s.deliveryCall(d)
+		calls[i].Work = d.Work
 	}
 	results := make([]outbox.Result, len(deliveries))
-	for i, reply := range s.db.DoInPieces(ctx, calls, work) {
+	for i, reply := range s.db.DoInPieces(ctx, calls) {
 		answer, err := reply.Slice()
 		if err == nil && len(answer) != 2 && len(answer) != 4 {
 			err = fmt.Errorf("reply %v", answer)

@@ -48,6 +48,7 @@ func (s *core) countCall(post retwis.PostID, in likersIn) rdb.Call {
 			in.partition.Number, in.version, in.count, post.String(), s.db.Publish, home.Prefix(rdb.LiveChannels),
 			retwis.PostCounts(home.Number).String(),
 		},
+		Work: storeWork,
 	}
 }
 
@@ -90,17 +91,17 @@ func (s *Tasks) CountLikes(ctx context.Context, partitions []int) (more bool, er
 
 // dueLikes counts the likers of the posts that are due in some partitions. It reports whether more posts are due.
 func (s *Tasks) dueLikes(ctx context.Context, partitions []int) (changed []*changedLikes, more bool, err error) {
-	calls, work := make([]rdb.Call, len(partitions)), make([]int, len(partitions))
+	calls := make([]rdb.Call, len(partitions))
 	for i, number := range partitions {
 		p := s.db.Partition(number)
-		work[i] = countedPosts * countWork
 		calls[i] = rdb.Call{
 			Script: script.DueLikes, Keys: []string{p.ChangedLikes(), p.Clock()},
 			Args: []any{countedPosts, p.Prefix(rdb.LikerKeys), s.options.LikePeriod.Milliseconds()},
+			Work: countedPosts * countWork,
 		}
 	}
 	var failures []error
-	for i, result := range s.db.DoInPieces(ctx, calls, work) {
+	for i, result := range s.db.DoInPieces(ctx, calls) {
 		reply, err := result.Slice()
 		if err != nil || len(reply) == 0 {
 			failures = append(failures, fmt.Errorf("count the changed likes of partition %d: reply %v: %w", partitions[i], reply, err))
@@ -139,11 +140,11 @@ func (s *Tasks) verifyLikers(ctx context.Context, changed []*changedLikes) error
 
 // storeLikeCounts stores the numbers of likers. It records which numbers were stored already, and which posts do not exist.
 func (s *Tasks) storeLikeCounts(ctx context.Context, changed []*changedLikes) (failures []error) {
-	calls, work := make([]rdb.Call, len(changed)), make([]int, len(changed))
+	calls := make([]rdb.Call, len(changed))
 	for i, c := range changed {
-		calls[i], work[i] = s.countCall(c.post, c.likersIn), storeWork
+		calls[i] = s.countCall(c.post, c.likersIn)
 	}
-	for i, result := range s.db.DoInPieces(ctx, calls, work) {
+	for i, result := range s.db.DoInPieces(ctx, calls) {
 		answer, err := result.Text()
 		if err != nil {
 			failures = append(failures, fmt.Errorf("count the likes of post %s: %w", changed[i].post, err))
@@ -168,20 +169,19 @@ func (s *Tasks) storeLikeCounts(ctx context.Context, changed []*changedLikes) (f
 func (s *Tasks) removeLikes(ctx context.Context, changed []*changedLikes) (failures []error) {
 	var calls []rdb.Call
 	var of []*changedLikes
-	var work []int
 	left := removalWork
 	for _, c := range changed {
 		for n := 0; c.gone && left > 0 && n <= (c.count-1)/removedLikes; n++ {
-			more := storeWork + unlikeWork*min(c.count, removedLikes)
-			left -= more
-			of, work = append(of, c), append(work, more)
-			calls = append(calls, rdb.Call{
+			call := rdb.Call{
 				Script: script.RemoveLikes, Keys: []string{c.partition.Likers(c.post)},
 				Args: []any{c.post.String(), removedLikes, c.partition.Prefix(rdb.LikesKeys)},
-			})
+				Work: storeWork + unlikeWork*min(c.count, removedLikes),
+			}
+			left -= call.Work
+			calls, of = append(calls, call), append(of, c)
 		}
 	}
-	for i, result := range s.db.DoInPieces(ctx, calls, work) {
+	for i, result := range s.db.DoInPieces(ctx, calls) {
 		none, err := result.Bool()
 		if err != nil {
 			failures = append(failures, fmt.Errorf("remove the likes of post %s: %w", of[i].post, err))
@@ -195,14 +195,13 @@ func (s *Tasks) removeLikes(ctx context.Context, changed []*changedLikes) (failu
 func (s *Tasks) removeLikePartitions(ctx context.Context, changed []*changedLikes) (failures []error) {
 	var calls []rdb.Call
 	var of []*changedLikes
-	var work []int
 	for _, c := range changed {
 		if c.removed {
 			c.count = 0
-			calls, of, work = append(calls, s.countCall(c.post, c.likersIn)), append(of, c), append(work, storeWork)
+			calls, of = append(calls, s.countCall(c.post, c.likersIn)), append(of, c)
 		}
 	}
-	for i, result := range s.db.DoInPieces(ctx, calls, work) {
+	for i, result := range s.db.DoInPieces(ctx, calls) {
 		if err := result.Err(); err != nil {
 			failures = append(failures, fmt.Errorf("remove the number of likes of post %s: %w", of[i].post, err))
 			continue
@@ -235,7 +234,7 @@ func (s *Tasks) verifyLikeCounts(ctx context.Context, changed []*changedLikes) e
 // settleLikes removes the posts whose numbers were stored already, and are still right, from the changed likes. The other
 // posts are due again after a period.
 func (s *Tasks) settleLikes(ctx context.Context, changed []*changedLikes) error {
-	settle, posts := map[int]*rdb.Call{}, map[int]int{}
+	settle := map[int]*rdb.Call{}
 	for _, c := range changed {
 		call := settle[c.partition.Number]
 		if call == nil {
@@ -250,14 +249,13 @@ func (s *Tasks) settleLikes(ctx context.Context, changed []*changedLikes) error 
 			count = strconv.Itoa(c.count)
 		}
 		call.Args = append(call.Args, c.post.String(), c.due, count)
-		posts[c.partition.Number]++
+		call.Work += settleWork
 	}
 	var calls []rdb.Call
-	var work []int
-	for number, call := range settle {
-		calls, work = append(calls, *call), append(work, posts[number]*settleWork)
+	for _, call := range settle {
+		calls = append(calls, *call)
 	}
-	for _, result := range s.db.DoInPieces(ctx, calls, work) {
+	for _, result := range s.db.DoInPieces(ctx, calls) {
 		if err := result.Err(); err != nil {
 			return fmt.Errorf("settle changed likes: %w", err)
 		}

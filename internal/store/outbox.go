@@ -198,17 +198,17 @@ const (
 // AdvanceWatermark advances the watermark of an outbox in partitions, for each of which it takes the number of targets that the entries up to
 // there had. The outbox has a number of entries that are not trimmed. Call it after [Outbox.VerifyDurable] and before [Outbox.TrimOutbox].
 func (s *Outbox) AdvanceWatermark(ctx context.Context, outboxID int, upTo string, targets map[int]int, entries int) error {
-	calls, work := make([]rdb.Call, 0, len(targets)), make([]int, 0, len(targets))
+	calls := make([]rdb.Call, 0, len(targets))
 	for number, finished := range targets {
 		p := s.db.Partition(number)
-		work = append(work, advanceWork+min(entries, mostSearched))
 		calls = append(calls, rdb.Call{
 			Script: script.AdvanceWatermark,
 			Keys:   []string{p.Progress(outboxID), p.MergeMarks(outboxID), p.OlderMergeMarks(outboxID)},
 			Args:   []any{upTo, finished},
+			Work:   advanceWork + min(entries, mostSearched),
 		})
 	}
-	for _, reply := range s.db.DoInPieces(ctx, calls, work) {
+	for _, reply := range s.db.DoInPieces(ctx, calls) {
 		if err := reply.Err(); err != nil {
 			return fmt.Errorf("advance the watermark of outbox %d to %s: %w", outboxID, upTo, err)
 		}

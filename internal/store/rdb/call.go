@@ -18,6 +18,7 @@ type Call struct {
 	Script script.Name
 	Keys   []string
 	Args   []any
+	Work   int // in pushes to a timeline, for [DB.DoInPieces]
 }
 
 // keys returns the keys that Redis sees: those of the call, and one that never exists. Because of the latter, a cluster

@@ -160,7 +160,7 @@ func (db *DB) prepare(ctx context.Context) error {
 		if wanted == 0 {
 			wanted = DefaultPartitions
 		}
-		meta, err = db.Do(ctx, Call{script.OpenDatabase, []string{MetaKey}, []any{SchemaVersion, wanted}}).StringSlice()
+		meta, err = db.Do(ctx, Call{Script: script.OpenDatabase, Keys: []string{MetaKey}, Args: []any{SchemaVersion, wanted}}).StringSlice()
 		if err != nil {
 			return fmt.Errorf("create the database: %w", err)
 		}

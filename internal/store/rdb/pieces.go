@@ -36,12 +36,12 @@ func newPieceTurns() *fair.Gate[*redis.Client] {
 }
 
 // DoInPieces runs scripts of background work like [DB.DoAll], but in several short pipelines: a server executes a whole pipeline before it serves
-// other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. DoInPieces takes
-// the work of each call, in pushes to a timeline. Calls with keys of one slot run in their order. Beside operations the pipelines have less work at once,
+// other connections. Pipelines of other calls wait for each other, too, but not for a master that does not answer. Each call
+// has its work. Calls with keys of one slot run in their order. Beside operations the pipelines have less work at once,
 // see [DB.WorkAtOnce]: each operation has several exchanges, which all wait for those before them. If other processes deliver, too, none is in flight
 // for a while.
-func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis.Cmd {
-	b := &pieceByPiece{db: db, calls: calls, work: work, results: make([]*redis.Cmd, len(calls))}
+func (db *DB) DoInPieces(ctx context.Context, calls []Call) []*redis.Cmd {
+	b := &pieceByPiece{db: db, calls: calls, results: make([]*redis.Cmd, len(calls))}
 	var running sync.WaitGroup
 	for master, group := range db.byMaster(ctx, calls) {
 		for _, lane := range b.lanes(group) {
@@ -56,11 +56,10 @@ func (db *DB) DoInPieces(ctx context.Context, calls []Call, work []int) []*redis
 type pieceByPiece struct {
 	db      *DB
 	calls   []Call
-	work    []int
 	results []*redis.Cmd
 }
 
-func (b *pieceByPiece) workOf(call int) int { return b.work[call] }
+func (b *pieceByPiece) workOf(call int) int { return b.calls[call].Work }
 
 // lanes divides a group of calls by their slots into as many lanes as may be in flight at a master. What fits in one piece is not divided.
 func (b *pieceByPiece) lanes(group []int) [][]int {
@@ -99,7 +98,7 @@ func (b *pieceByPiece) doLane(ctx context.Context, master *redis.Client, lane []
 func (b *pieceByPiece) doPiece(ctx context.Context, master *redis.Client, piece []int, atOnce int) {
 	work := 0
 	for _, call := range piece {
-		work += b.work[call]
+		work += b.workOf(call)
 	}
 	share := max(work*workInFlight/atOnce, 1)
 	waiting, cancel := context.WithTimeout(ctx, pieceWait)

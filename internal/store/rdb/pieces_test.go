@@ -413,12 +413,10 @@ func (s *slowServer) open(t *testing.T, calls, slots, workOfEach int) (*DB, func
 	}
 	db := &DB{Client: client, scripts: scripts, pieces: newPieceTurns(), partitions: NewPartitions(slots)}
 	var all []Call
-	var work []int
 	for i := range calls {
-		tag := db.partitions[i%slots].Tag
-		all, work = append(all, Call{Script: script.Push, Keys: []string{tag}, Args: []any{i}}), append(work, workOfEach)
+		all = append(all, Call{Script: script.Push, Keys: []string{db.partitions[i%slots].Tag}, Args: []any{i}, Work: workOfEach})
 	}
-	return db, func(ctx context.Context) []*redis.Cmd { return db.DoInPieces(ctx, all, work) }
+	return db, func(ctx context.Context) []*redis.Cmd { return db.DoInPieces(ctx, all) }
 }
 
 func (s *slowServer) DialHook(next redis.DialHook) redis.DialHook { return next }

@@ -130,7 +130,7 @@ func (db *DB) exchangeStates(ctx context.Context, name string, states []any, net
 		}
 	}
 	// If it fails, deliveries and operations do, too, and the health checks report it.
-	told, _ := db.Do(ctx, Call{script.JoinProcesses, []string{ProcessesKey}, args}).StringSlice()
+	told, _ := db.Do(ctx, Call{Script: script.JoinProcesses, Keys: []string{ProcessesKey}, Args: args}).StringSlice()
 	delivering, elsewhere := int64(0), map[netip.Prefix]cost.Elsewhere{}
 	for _, what := range told {
 		if what == delivers {
