@@ -131,31 +131,37 @@ func (p *Persisted) Cached(params *graphql.RawParams) string {
 	if err != nil {
 		return ""
 	}
+	text, _ := p.kept(id)
+	return text
+}
+
+// kept returns the document that this process has under an id: a trusted one, or else a persisted one with its record. It returns an empty string if there
+// is none.
+func (p *Persisted) kept(id string) (text string, persisted *persistedDocument) {
 	if text, ok := p.trusted.find(id); ok {
-		return text
+		return text, nil
 	}
-	if hash, ok := parseHash(id); ok {
-		if known := p.cache.find(hash); known != nil {
-			return known.text
+	if hash, ok := parseHash(id); ok && !p.trusted.only {
+		if persisted = p.cache.find(hash); persisted != nil {
+			return persisted.text, persisted
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // find sets the document of a request: a trusted one by its id, any other by its hash.
 func (p *Persisted) find(
 	ctx context.Context, id string, params *graphql.RawParams, missing string,
 ) (points int, refused *gqlerror.Error) {
-	if text, ok := p.trusted.find(id); ok {
+	hash, isHash := parseHash(id)
+	if text, persisted := p.kept(id); text != "" {
 		params.Query = text
+		if persisted != nil {
+			p.renew(ctx, hash, persisted)
+		}
 		return 0, nil
 	}
-	if hash, ok := parseHash(id); ok && !p.trusted.only {
-		if known := p.cache.find(hash); known != nil {
-			params.Query = known.text
-			p.renew(ctx, hash, known)
-			return 0, nil
-		}
+	if isHash && !p.trusted.only {
 		if text, ok := p.lookUp(ctx, hash); ok {
 			params.Query = text
 			return persistedCost(text), nil
