@@ -143,7 +143,7 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 	if err := got.above.parse(reply[8], reply[9], reply[13]); err != nil {
 		return listRange{}, err
 	}
-	places, err := parseSamePosts(reply[14])
+	same, err := parseSamePosts(reply[14])
 	if err != nil {
 		return listRange{}, err
 	}
@@ -170,7 +170,7 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 				got.entries = append(got.entries, element)
 				got.hidden = append(got.hidden, hidden[i])
 				got.related = append(got.related, retwis.Relation{Liked: liked[i], Reposted: reposted[i]})
-				got.same = append(got.same, sameBelow(place{i, element}, places))
+				got.same = append(got.same, same.below(place{i, element}))
 			} else {
 				got.below = append(got.below, element)
 			}
@@ -180,19 +180,19 @@ func parseListRange(id retwis.TimelineID, reply []any) (listRange, error) {
 }
 
 // parse parses the entries above a marker, the indexes of those that the timeline hides, and the same posts of lib/repeats.lua.
-func (a *aboveMarker) parse(entries, hidden, same any) error {
+func (a *aboveMarker) parse(entries, hidden, repeated any) error {
 	elements, err := rdb.Elements(entries)
 	if err != nil {
 		return err
 	}
-	places, err := parseSamePosts(same)
+	same, err := parseSamePosts(repeated)
 	if err != nil {
 		return err
 	}
 	isHidden := flags(hidden, len(elements))
 	for i, e := range elements {
 		if !isHidden[i] {
-			a.entries = append(a.entries, entry{element: e, same: sameBelow(place{i, e}, places)})
+			a.entries = append(a.entries, entry{element: e, same: same.below(place{i, e})})
 		}
 	}
 	a.scanned = len(elements)

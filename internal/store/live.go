@@ -217,11 +217,11 @@ func (s *Live) parseReplay(ctx context.Context, id retwis.TimelineID, reply []an
 	for _, i := range rdb.Indexes(reply[8], len(arrived)) {
 		replay.Arrived[i].Hidden = true
 	}
-	places, err := parseSamePosts(reply[9])
+	same, err := parseSamePosts(reply[9])
 	if err != nil {
 		return pubsub.Replay{}, "", err
 	}
-	if err := s.hideRepeats(ctx, replay.Arrived, places); err != nil {
+	if err := s.hideRepeats(ctx, replay.Arrived, same); err != nil {
 		return pubsub.Replay{}, "", err
 	}
 	slices.Reverse(replay.Arrived)

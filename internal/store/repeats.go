@@ -21,7 +21,7 @@ type place struct {
 }
 
 // parseSamePosts parses what lib/repeats.lua returns.
-func parseSamePosts(reply any) ([]place, error) {
+func parseSamePosts(reply any) (samePosts, error) {
 	fields, _ := reply.([]any)
 	places := make([]place, 0, len(fields)/2)
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -32,21 +32,46 @@ func parseSamePosts(reply any) ([]place, error) {
 		index, _ := fields[i].(int64)
 		places = append(places, place{int(index) - 1, element})
 	}
-	return places, nil
+	return samePostsOf(places), nil
 }
 
-// sameBelow returns the elements directly below a place that show the same post, nil if the place is not of a repost.
-func sameBelow(of place, places []place) []retwis.Element {
-	if of.element.Reposted == 0 {
-		return nil
-	}
-	var same []retwis.Element
+// samePosts are elements by the post that they show, in ascending order of their indexes. A list may have a thousand reposts of one post: each
+// has up to [repeatSpan] of them below it, so these share the memory.
+type samePosts map[retwis.PostID]*shownBy
+
+// shownBy are elements that show one post, with their indexes.
+type shownBy struct {
+	indexes  []int
+	elements []retwis.Element
+}
+
+// samePostsOf groups places, which are in ascending order.
+func samePostsOf(places []place) samePosts {
+	same := samePosts{}
 	for _, p := range places {
-		if p.element.Shown() == of.element.Reposted && of.index < p.index && p.index <= of.index+repeatSpan {
-			same = append(same, p.element)
+		by := same[p.element.Shown()]
+		if by == nil {
+			by = &shownBy{}
+			same[p.element.Shown()] = by
 		}
+		by.indexes, by.elements = append(by.indexes, p.index), append(by.elements, p.element)
 	}
 	return same
+}
+
+// below returns the elements directly below a place that show the same post, nil if the place is not of a repost, or if there are none.
+// Do not change them.
+func (s samePosts) below(of place) []retwis.Element {
+	by := s[of.element.Reposted]
+	if of.element.Reposted == 0 || by == nil {
+		return nil
+	}
+	from, _ := slices.BinarySearch(by.indexes, of.index+1)
+	to, _ := slices.BinarySearch(by.indexes, of.index+repeatSpan+1)
+	if from == to {
+		return nil
+	}
+	return slices.Clip(by.elements[from:to])
 }
 
 // reposts returns the reposts that decide whether the timeline shows an entry, unless they were undone: its own, and those of the same
@@ -71,11 +96,11 @@ func (x existing) showsEntry(e entry) bool {
 
 // hideRepeats hides the reposts of a replay that repeat a post which the list shows directly below them. Of the reposts that may repeat
 // one, it also hides those that no longer show a post. The entries are newest first.
-func (s *Live) hideRepeats(ctx context.Context, arrived []pubsub.Arrival, places []place) error {
+func (s *Live) hideRepeats(ctx context.Context, arrived []pubsub.Arrival, same samePosts) error {
 	var entries []entry
 	var at []int
 	for i, a := range arrived {
-		e := entry{element: a.Element, same: sameBelow(place{i, a.Element}, places)}
+		e := entry{element: a.Element, same: same.below(place{i, a.Element})}
 		if len(e.same) > 0 && !a.Hidden {
 			entries, at = append(entries, e), append(at, i)
 		}
@@ -128,9 +153,10 @@ func markRepeats(entries []entry, read func(below retwis.PostID, count int) ([]e
 			places = append(places, place{i, e.element})
 		}
 	}
+	same := samePostsOf(places)
 	for i, e := range entries {
 		if at, known := index[e.element.ID]; known {
-			entries[i].same = sameBelow(place{at, e.element}, places)
+			entries[i].same = same.below(place{at, e.element})
 		}
 	}
 	return nil
