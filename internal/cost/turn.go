@@ -245,6 +245,21 @@ func (m *Meter) TakeTurn(ctx context.Context) (done func()) {
 	return m.endTurn
 }
 
+// ComputeTurn waits for a turn in which the operation of ctx computes something for up to a millisecond or two. Other parts of the operation do not end
+// it when they begin to wait, as they end that of the operation. The returned function ends it. The operation has no turn afterwards.
+func ComputeTurn(ctx context.Context) (done func(), err error) {
+	m := Of(ctx)
+	if m == nil || m.shares == nil {
+		return func() {}, nil
+	}
+	m.endTurn()
+	turn, err := m.shares.take(ctx, m.client, longPart)
+	if err != nil {
+		return nil, err
+	}
+	return turn.End, nil
+}
+
 // EndTurn ends the turn of the operation of ctx, or that of [WithTurn], because its work begins to wait.
 func EndTurn(ctx context.Context) {
 	if m := Of(ctx); m != nil {

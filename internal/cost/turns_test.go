@@ -254,6 +254,51 @@ func TestShares_WorkWithoutTurnsMakesANetworkRest(t *testing.T) {
 	})
 }
 
+// Attack: a people search compared 500 names for 50 to 200 ms. The turn of its operation had ended after 5 ms, or when another field began to wait.
+func TestComputeTurn_EndsWithTheComputation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := NewShares()
+		m := NewMeter(Options{Client: userOf(1, 1), Shares: s})
+		ctx := With(t.Context(), m)
+		defer m.TakeTurn(ctx)()
+		done, err := ComputeTurn(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.turns.Used(); n != 1 {
+			t.Errorf("the operation has %d turns, want 1", n)
+		}
+		leave, err := Enter(ctx, 1) // another field
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+		if n := s.turns.Used(); n != 1 {
+			t.Errorf("after another field has begun to wait, the operation has %d turns, want 1", n)
+		}
+		start := time.Now()
+		waits := make(chan time.Duration)
+		go func() {
+			done, err := ComputeTurn(With(t.Context(), NewMeter(Options{Client: userOf(1, 1), Shares: s})))
+			if err != nil {
+				t.Error(err)
+				done = func() {}
+			}
+			done()
+			waits <- time.Since(start)
+		}()
+		time.Sleep(longPart / 2)
+		done()
+		if waited := <-waits; waited < longPart/2 {
+			t.Errorf("another computation of the user waited for %v, want until the first one has ended", waited)
+		}
+		if n := s.turns.Used(); n != 0 {
+			t.Errorf("%d turns have not ended", n)
+		}
+	})
+}
+
 // Attack: users put an author on 40 000 lists. From then on each post made the author's network rest, so that its reads took a quarter of a second.
 func TestShares_ListsOfOthersDoNotMakeANetworkRest(t *testing.T) {
 	t.Parallel()
