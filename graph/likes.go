@@ -78,11 +78,11 @@ func (r *Resolver) likers(
 		}
 		if n := len(likers.Likers); n > 0 {
 			connection.PageInfo.StartCursor, connection.PageInfo.EndCursor = &likers.Likers[0].Cursor, &likers.Likers[n-1].Cursor
-			users := make([]retwis.UserID, n)
+			users := make([]*retwis.User, n)
 			for i, liker := range likers.Likers {
-				users[i] = liker.User.ID
+				users[i] = liker.User
 			}
-			loaders.From(ctx).ExpectUsers(users)
+			expectUsers(ctx, users)
 		}
 		return connection, nil
 	})

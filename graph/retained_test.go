@@ -133,6 +133,34 @@ func TestRetained_MutationsAreCarriedOutAndAnswered(t *testing.T) {
 	}
 }
 
+// Attack: users with biographies of 6 KB followed each other, and each read pages of them: 3.3 GB for 500 users.
+func TestRetained_CountsTheTextsOfPages(t *testing.T) {
+	t.Parallel()
+	a := newAPI(Options{})
+	followed := a.addUser("followed")
+	for i := range 100 {
+		follower := a.addUser(fmt.Sprint("user", i))
+		follower.Bio = strings.Repeat("x", 6000)
+		a.follows = append(a.follows, follow{reader: follower.ID, author: followed.ID, at: newYear})
+	}
+	const bound = 1 << 20
+	a.executor.shares.Values = cost.NewGates(4*bound, bound)
+	pages := func(n int) string {
+		query := ""
+		for i := range n {
+			query += fmt.Sprintf("f%d: followers(first: %d) { __typename } ", i, 100-i)
+		}
+		return `{ user(username: "followed") { ` + query + ` } }`
+	}
+	if response := a.run(t.Context(), pages(1), ""); len(response.Errors) > 0 {
+		t.Errorf("one page: %v", response.Errors)
+	}
+	wantError(t, a.run(t.Context(), pages(3), ""), "RATE_LIMITED")
+	if used := a.executor.shares.Values.Used(); used != 0 {
+		t.Errorf("%d bytes still count", used)
+	}
+}
+
 // slow is a limiter that delays refusals.
 type slow struct{ limits.Limiter }
 
