@@ -42,6 +42,9 @@ func (r *Resolver) filtered(source retwis.EventSource, filter *retwis.Filter) re
 	d := &decisions{filter: filter, words: &r.words}
 	return func(ctx context.Context, after retwis.Cursor, sink retwis.Sink) error {
 		f := &eventFilter{decisions: d, ctx: ctx, meter: cost.Of(ctx)}
+		if err := f.meter.KeepFilter(ctx, filter.Size()); err != nil {
+			return err //nolint:wrapcheck // for the client
+		}
 		sink.FilterBy(f.apply)
 		return source(ctx, after, sink)
 	}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -374,5 +375,62 @@ func TestFilter_DecidesOnDeletedPostsOfASample(t *testing.T) {
 	}
 	if told.failed != nil {
 		t.Errorf("a filter without words remembers %d posts", len(told.failed))
+	}
+}
+
+// Attack: 20 000 subscriptions with filters of 18 KB took 392 MB, which nothing counted.
+func TestFiltered_BoundsTheMemoryOfFilters(t *testing.T) {
+	t.Parallel()
+	authors := make([]retwis.UserID, retwis.MaxTrackedAuthors)
+	track := make([]string, retwis.MaxTrackEntries)
+	for i := range track {
+		track[i] = strings.Repeat("\u4e2d \u4e2d\u4e2d ", retwis.MaxTrackLength/5)
+	}
+	long, err := retwis.NewFilter(retwis.TimelineFilter{Track: track, Authors: authors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := retwis.NewFilter(retwis.TimelineFilter{Track: []string{"go"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := cost.NewShares()
+	start := func(ctx context.Context, filter *retwis.Filter, client ratelimit.Client) error {
+		source := (&Resolver{}).filtered(func(context.Context, retwis.Cursor, retwis.Sink) error { return nil }, filter)
+		meter := cost.NewMeter(cost.Options{Client: client, Shares: shares})
+		defer meter.Close()
+		return source(cost.With(ctx, meter), "", &log{})
+	}
+	client := ratelimit.Client{User: 1, Address: netip.MustParseAddr("192.0.2.1")}
+	another := ratelimit.Client{User: 2, Address: netip.MustParseAddr("192.0.2.2")}
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	refused := 0
+	for range 100_000 {
+		if err := start(ctx, long, client); err != nil {
+			if !errors.Is(err, &retwis.Error{Code: retwis.CodeRateLimited}) {
+				t.Fatal(err)
+			}
+			refused++
+			break
+		}
+	}
+	if refused == 0 {
+		t.Fatalf("100 000 filters of %d bytes are kept for one client", long.Size())
+	}
+	if err := start(ctx, short, client); err != nil {
+		t.Errorf("a short filter of the same client: %v", err)
+	}
+	if err := start(ctx, long, another); err != nil {
+		t.Errorf("a filter of another client: %v", err)
+	}
+	end()
+	for deadline := time.Now().Add(time.Minute); shares.Filters.Used() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes still count after the subscriptions have ended", shares.Filters.Used())
+		}
+	}
+	if err := start(t.Context(), long, client); err != nil {
+		t.Errorf("after the others have ended: %v", err)
 	}
 }

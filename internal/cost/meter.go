@@ -113,11 +113,23 @@ func ClientOf(ctx context.Context) ratelimit.Client {
 // Walk counts rows that are about to be walked over without being returned by Redis. It fails if the operation has to stop.
 func Walk(ctx context.Context, rows int) error { return Of(ctx).Add(Work{Rows: rows}) }
 
-// Read counts rows that an exchange with Redis has read, or visited there.
-func (m *Meter) Read(rows int) {
-	if m.shares != nil && rows > 0 {
+// Visit counts rows that Redis is about to visit without returning them. The client rests for them. It fails if the operation has to stop.
+func Visit(ctx context.Context, rows int) error {
+	m := Of(ctx)
+	m.oweRows(rows)
+	return m.Add(Work{Rows: rows})
+}
+
+// oweRows makes the client rest for rows.
+func (m *Meter) oweRows(rows int) {
+	if m != nil && m.shares != nil && rows > 0 {
 		m.shares.owe(m.client, time.Duration(rows)*workPerRow)
 	}
+}
+
+// Read counts rows that an exchange with Redis has read, or visited there.
+func (m *Meter) Read(rows int) {
+	m.oweRows(rows)
 	_ = m.Add(Work{Rows: rows}) // the next command fails if the operation has to stop
 }
 
@@ -126,9 +138,7 @@ func (m *Meter) Note(rows int) {
 	if m == nil {
 		return
 	}
-	if m.shares != nil {
-		m.shares.owe(m.client, time.Duration(rows)*workPerRow)
-	}
+	m.oweRows(rows)
 	_, _ = m.count(Work{Rows: rows}) // without budget, the subscription ends with the next charge for events
 }
 
@@ -252,6 +262,17 @@ func (m *Meter) Keep(bytes int) error {
 	defer m.mu.Unlock()
 	m.kept = append(m.kept, release)
 	return nil
+}
+
+// KeepFilter counts bytes of the filter of a subscription until ctx, that of the subscription, is done. It fails if the filters of the client, of its network
+// or of all clients take too much.
+func (m *Meter) KeepFilter(ctx context.Context, bytes int) error {
+	if m == nil || m.shares == nil || m.shares.KeepFilter(ctx, m.client, bytes) {
+		return nil
+	}
+	err := retwis.Errorf(retwis.CodeRateLimited, "the filters of open subscriptions take too much memory together: end some of them first, or use shorter filters")
+	err.RetryAfterSeconds = 1
+	return err
 }
 
 // ErrTooMuchKept returns the error of a holder whose operations keep too much in memory.

@@ -187,6 +187,7 @@ const (
 	redisMinimum  = 16  // units that an exchange counts for, at least: it takes a connection
 	SessionUnits  = 8   // units of the script that reads a session
 	ScriptUnits   = 16  // units of another script; a command has one
+	ProfileUnits  = 3   // more units of a script that searches profiles, for each
 	SearchUnits   = 32  // units of a script that searches, or has ten commands
 	FindUnits     = 64  // units of a script that compares names
 	WalkUnits     = 160 // units of a script that walks over many followers: more than a piece, so that it is sent alone

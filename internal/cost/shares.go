@@ -18,6 +18,7 @@ type Shares struct {
 	Requests Gates // bytes of large requests that are still arriving
 	Events   Gates // bytes of live events that wait to be rendered
 	Replays  Gates // bytes of the entries of replays, and of live events that wait for their ends
+	Filters  Gates // bytes of the filters of open subscriptions
 	Posts    Gates // number of posts that replays have loaded and not sent yet
 	Values   Gates // bytes that operations keep while they wait or run: their values, documents, and the fields of their responses
 
@@ -61,6 +62,7 @@ func NewShares() *Shares {
 		Requests:  NewGates(requestsInFlight, requestsOfHolder),
 		Events:    NewGates(eventsInFlight, eventsOfHolder),
 		Replays:   NewGates(eventsInFlight, eventsOfHolder),
+		Filters:   NewGates(eventsInFlight, eventsOfHolder),
 		Posts:     NewGates(postsInFlight, postsOfHolder),
 		Values:    values,
 		light:     light,
@@ -132,6 +134,21 @@ func (s *Shares) Receive(client ratelimit.Client, bytes int) (release func(), ok
 // returned function has to be called when it has ended.
 func (s *Shares) Keep(client ratelimit.Client, bytes int) (release func(), ok bool) {
 	return s.Values.tryOwn(client, bytes)
+}
+
+// freeFilter is how many bytes of each filter do not count: most filters have fewer, and subscriptions are counted besides.
+const freeFilter = 1 << 10
+
+// KeepFilter counts bytes of the filter of a subscription until ctx, that of the subscription, is done. It reports false if too many are kept.
+func (s *Shares) KeepFilter(ctx context.Context, client ratelimit.Client, bytes int) (ok bool) {
+	if bytes <= freeFilter {
+		return true
+	}
+	release, ok := try(s.Filters, client, bytes-freeFilter)
+	if ok {
+		context.AfterFunc(ctx, release)
+	}
+	return ok
 }
 
 // KeepPosts counts posts that a replay of a client is about to load. It returns how many it may load: some, but fewer, if too many are kept, and four

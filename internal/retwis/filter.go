@@ -73,6 +73,22 @@ func NewFilter(of TimelineFilter) (*Filter, error) {
 	return f, nil
 }
 
+// Size returns about how many bytes the filter takes in memory, with what it was made from, and with what a subscription remembers for it.
+func (f *Filter) Size() int {
+	const ofEntry, ofWord, ofAuthor, ofTrack = 64, 32, 16, 1024
+	size := ofAuthor * len(f.authors)
+	if f.track != nil {
+		size += ofTrack
+	}
+	for _, entry := range f.track {
+		size += ofEntry
+		for _, word := range entry {
+			size += ofWord + 3*len(word) // each word keeps the folded text of its entry
+		}
+	}
+	return size
+}
+
 func badFilter(format string, args ...any) error { return Errorf(CodeBadUserInput, format, args...) }
 
 // Passes reports whether a post passes the filter. It calls wordsOf only if the filter

@@ -34,7 +34,7 @@ func (s *Timelines) readProfiles(ctx context.Context, authors []retwis.UserID, f
 	for i, author := range authors {
 		groups[s.db.OfUser(author)] = append(groups[s.db.OfUser(author)], i)
 	}
-	if err := cost.Walk(ctx, rowsPerProfile*len(authors)); err != nil {
+	if err := cost.Visit(ctx, rowsPerProfile*len(authors)); err != nil {
 		return nil, err
 	}
 	withState := "0"

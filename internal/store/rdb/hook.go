@@ -30,7 +30,7 @@ type hook struct {
 // program identifies a script in metrics and traces. Its metric is created when the script first runs.
 type program struct {
 	name    string
-	units   int  // of work in Redis
+	script  script.Name
 	prepaid bool // it reads the session, which is a part of the price of a request
 	counts  bool // it returns how many rows it has visited
 	times   func() prometheus.Observer
@@ -44,14 +44,19 @@ func newHook(scripts map[script.Name]*redis.Script, m *metrics, operations *rece
 	}
 	for name, s := range scripts {
 		times := sync.OnceValue(func() prometheus.Observer { return m.scripts.WithLabelValues(name.Base()) })
-		h.scripts[s.Hash()] = &program{name.Base(), unitsOf(name), name == script.FindSession, name.CountsRows(), times}
+		h.scripts[s.Hash()] = &program{name.Base(), name, name == script.FindSession, name.CountsRows(), times}
 	}
 	return h
 }
 
-// unitsOf returns the units of work of a script in Redis. One that walks over followers takes as long as a hundred commands.
-func unitsOf(name script.Name) int {
+// unitsOf returns the units of work in Redis of a script with so many keys and arguments. One that walks over followers takes as long as a hundred
+// commands, and one that searches 50 profiles as well.
+func unitsOf(name script.Name, arguments int) int {
 	switch name {
+	case script.ReadProfiles:
+		return cost.ScriptUnits + arguments/2*cost.ProfileUnits // a key and a place of each
+	case script.LookUpScores, script.LookUpValues:
+		return cost.ScriptUnits + arguments/8
 	case script.CommonFollowers:
 		return cost.WalkUnits
 	case script.FindUsers:

@@ -69,7 +69,7 @@ func (h *hook) unitsOf(cmd redis.Cmder) int {
 		return 1
 	}
 	if s := h.scriptOf(cmd); s != nil {
-		return s.units
+		return unitsOf(s.script, len(cmd.Args())-beforeArguments)
 	}
 	return cost.ScriptUnits
 }
@@ -97,6 +97,9 @@ func (h *hook) visited(cmd redis.Cmder) int {
 	rows, _ := list[len(list)-1].(int64)
 	return int(rows)
 }
+
+// beforeArguments is the number of words of a command before the keys and arguments of its script: EVALSHA, the script, and the number of keys.
+const beforeArguments = 3
 
 func isScript(cmd redis.Cmder) bool { return cmd.Name() == "evalsha" || cmd.Name() == "eval" }
 
