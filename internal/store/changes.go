@@ -16,6 +16,7 @@ const (
 	pageChanges     = 100             // changes that the read of a list returns at most
 	followedChanges = 1000            // changes that [Posts.Cache] reads at once
 	followInterval  = 5 * time.Second // time between its reads
+	changesWork     = 300             // of one of them, in pushes: up to 2 ms
 )
 
 // Cache caches posts in so many bytes until ctx is done; 0 caches none. It applies the changes of all partitions now and
@@ -43,12 +44,12 @@ func (s *Posts) ApplyChanges(ctx context.Context, most int) error {
 	for i, p := range partitions {
 		positions[i], on = s.cache.Position(p.Number)
 		calls[i] = rdb.Call{
-			Script: script.ChangesSince, Keys: []string{p.Changes()}, Args: []any{positionArg(positions[i], on), followedChanges},
+			Script: script.ChangesSince, Keys: []string{p.Changes()}, Args: []any{positionArg(positions[i], on), followedChanges}, Work: changesWork,
 		}
 	}
 	var failed error
 	last := make([]retwis.ChangeID, len(partitions))
-	for i, result := range s.db.DoAll(ctx, calls) {
+	for i, result := range s.db.DoInPieces(ctx, calls) {
 		reply, err := result.Slice()
 		if err == nil && len(reply) != 2 {
 			err = fmt.Errorf("%d fields", len(reply))
