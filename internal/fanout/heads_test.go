@@ -45,6 +45,40 @@ func TestReadyHeads_NobodyWaitsForUsersWhoWereServed(t *testing.T) {
 	}
 }
 
+// Attack: deletions with a thousand targets each were finished behind an entry that takes minutes. Each took 109 KB until they were trimmed.
+func TestReadAhead_CountsTheTargetsOfFinishedEntries(t *testing.T) {
+	t.Parallel()
+	r := newRunner(New(nil, nil, Options{}), 0, "")
+	const deletions, targets = 2 * window, 1000
+	var entries []outbox.Entry
+	for i := range deletions {
+		entries = append(entries, outbox.Entry{ID: fmt.Sprint("1-", i), Kind: outbox.KindDelete, Author: retwis.UserID(i + 1)})
+	}
+	r.admit(entries)
+	finish := func(w *workItem) {
+		w.targets = make([]*target, targets)
+		r.complete(w)
+	}
+	for _, w := range r.entries[1:] {
+		finish(w)
+	}
+	if r.readAhead() != nil {
+		t.Errorf("it reads further entries while %d targets are in memory", (deletions-1)*targets)
+	}
+	again := r.entries[1]
+	again.done = false // its delivery was lost
+	r.wait(again, 1)
+	finish(again)
+	finish(r.entries[0])
+	r.trimDone(t.Context(), trimResult{entries: len(r.entries)})
+	if n := r.held.Load(); n != 0 {
+		t.Errorf("%d entries count after all were trimmed", n)
+	}
+	if r.readAhead() == nil {
+		t.Error("it reads no further entries after all were trimmed")
+	}
+}
+
 // Each post of a quiet outbox had a trim of its own, which has as many scripts as the delivery.
 func TestTrims_Rest(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,7 @@ type workItem struct {
 	notBefore  time.Time    // time of the next attempt
 	readAt     time.Time    // when it was read from the outbox
 	silent     bool         // a deletion that is not announced: see announceFor
+	further    int          // as how many more entries it counts since it was completed, because of its targets
 	progress   repairProgress
 	span       trace.Span // nil if the entry's creation was not traced
 }

@@ -15,6 +15,7 @@ const (
 	window         = 1000                   // unfinished entries of an outbox in memory, at least
 	maxHeld        = 20_000                 // unfinished ones of all outboxes of a worker, above which each has no more than that; an entry takes about 1.5 KB
 	maxUntrimmed   = 100_000                // entries of all outboxes, the finished ones included, which stay until all older ones are trimmed: as many as one outbox may have
+	usualTargets   = 16                     // targets of a finished entry for which it counts as one; it counts as one more for as many more
 	manyWaiting    = maxHeld / 5            // unfinished ones above which a worker is behind: it needs up to ten seconds for them
 	crowd          = 250                    // of one network, beside operations of others
 	manyDeletions  = manyWaiting / 2        // of those, deletions of posts above which no step of an account deletion begins
@@ -116,7 +117,7 @@ func (r *runner) run(ctx context.Context) {
 				r.wait(w, -1)
 			}
 		}
-		r.held.Add(-int64(len(r.entries)))
+		r.release(r.entries)
 	}()
 	if !r.resume(ctx) {
 		return
@@ -332,8 +333,20 @@ func (r *runner) fail(ctx context.Context, w *workItem, err error) {
 func (r *runner) complete(w *workItem) {
 	w.done = true
 	r.wait(w, -1)
+	further := len(w.targets) / usualTargets
+	r.held.Add(int64(further - w.further))
+	w.further = further
 	w.endSpan()
 	r.counts.entries.Add(1)
+}
+
+// release notes that entries are no longer in memory.
+func (r *runner) release(entries []*workItem) {
+	held := len(entries)
+	for _, w := range entries {
+		held += w.further
+	}
+	r.held.Add(-int64(held))
 }
 
 // wait counts an entry that has to be processed, or no longer has to.

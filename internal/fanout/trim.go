@@ -120,7 +120,7 @@ func (r *runner) trimDone(ctx context.Context, result trimResult) {
 		r.log.WarnContext(ctx, "fanout: deliveries were lost in a failover, delivering again", "targets", len(result.lost))
 		r.redeliver(result)
 	default:
+		r.release(r.entries[:result.entries])
 		r.entries = append([]*workItem(nil), r.entries[result.entries:]...)
-		r.held.Add(-int64(result.entries))
 	}
 }
