@@ -116,7 +116,7 @@ func (r *runner) delivered(s step, result outbox.Result) {
 	r.counts.calls.Add(1)
 	r.counts.pushed.Add(int64(result.Pushed))
 	w, t := s.workItem, s.target
-	pause := time.Duration(result.Announced) * announceRest
+	pause := time.Duration(result.Announced)*announceRest + time.Duration(result.Visited)*visitRest
 	if w.Reposted != 0 {
 		pause += r.turns.perMaster(r.store.RestAfterSearches(result.Searched))
 	}

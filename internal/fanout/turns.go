@@ -15,6 +15,7 @@ const (
 	roundsPerMaster = 2                      // rounds that run at a time: with more, somebody whose entry arrives waits for more of them, and for more in Redis
 	turnWait        = 250 * time.Millisecond // for the rounds of others; one that waits for a master which does not answer must not stop them all
 	announceRest    = 50 * time.Microsecond  // pause of deletions for each watched timeline to which one was announced
+	visitRest       = 5 * time.Microsecond   // the same for each follower, list or watched timeline that was looked at
 	restBurst       = 50 * time.Millisecond  // of pauses that are not made: for a thousand watched timelines
 	announceFor     = 10 * time.Second       // after which a deletion is no longer announced: all entries behind it stay in the outbox until it is done
 )

@@ -77,6 +77,7 @@ type Result struct {
 	Progress  string // the progress stored at the target; another worker may have advanced it
 	Pushed    int    // number of lists that the post was pushed to
 	Announced int    // number of watched timelines to which a deletion was announced
+	Visited   int    // followers, lists or watched timelines that were looked at for these
 	Served    int    // timelines of followers, or lists, that the call has done with
 	Searched  int    // lists that were searched for it, each as often as a search takes as long as one for an entry
 	Err       error

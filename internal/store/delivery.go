@@ -28,7 +28,7 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 	results := make([]outbox.Result, len(deliveries))
 	for i, reply := range s.db.DoInPieces(ctx, calls) {
 		answer, err := reply.Slice()
-		if err == nil && len(answer) != 2 && len(answer) != 4 {
+		if err == nil && (len(answer) < 2 || len(answer) > 4) {
 			err = fmt.Errorf("reply %v", answer)
 		}
 		if err != nil {
@@ -42,7 +42,11 @@ func (s *Outbox) Deliver(ctx context.Context, deliveries []outbox.Delivery) []ou
 		} else {
 			results[i].Pushed = int(n)
 		}
-		if len(answer) == 4 {
+		switch len(answer) {
+		case 3:
+			visited, _ := answer[2].(int64)
+			results[i].Visited = int(visited)
+		case 4:
 			served, _ := answer[2].(int64)
 			searched, _ := answer[3].(int64)
 			results[i].Served, results[i].Searched = int(served), int(searched)

@@ -194,12 +194,19 @@ func TestAnnounceRemoval_WalksOverFollowersOrWatchedTimelines(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := e.delivery()
-			calls := 1
-			for !e.deliver(&d) {
-				calls++
+			calls, visited := 0, 0
+			for d.Progress != outbox.Done {
+				result := e.Outbox.Deliver(t.Context(), []outbox.Delivery{d})[0]
+				if result.Err != nil {
+					t.Fatal(result.Err)
+				}
+				calls, visited, d.Progress = calls+1, visited+result.Visited, result.Progress
 			}
 			if calls < tt.atLeast || calls > tt.atMost {
 				t.Errorf("%s: %d calls, want %d to %d", tt.name, calls, tt.atLeast, tt.atMost)
+			}
+			if fewer := min(len(homes), len(fans)); visited < fewer || visited > 2*fewer {
+				t.Errorf("%s: %d followers or watched timelines were looked at, want about %d", tt.name, visited, fewer)
 			}
 			told := map[retwis.TimelineID]bool{}
 			for len(told) < tt.fans {

@@ -11,7 +11,7 @@
 --        6 changes to keep; 0 if the author's own script or the call for the followers adds the
 --        change   7 PUBLISH or SPUBLISH   8 channel prefix   9 field of the progress
 --        10 'h' for homes, 'l' for lists, '' for all watched timelines   11… further timelines of this partition
--- Reply  { progress, watched timelines to which the removal was published }
+-- Reply  { progress, watched timelines to which the removal was published, followers, lists or watched timelines that were looked at }
 --@include rows
 --@include members
 --@include progress
@@ -21,20 +21,20 @@
 local entry, post = ARGV[1], ARGV[3]
 local progress = entry_progress(KEYS[1], entry, ARGV[9])
 if progress == 'done' or progress ~= ARGV[2] then
-  return { progress, 0 }
+  return { progress, 0, 0 }
 end
 if progress == '' and ARGV[6] ~= '0' then
   add_change(KEYS[5], ARGV[6], 'removed', post, ARGV[4])
 end
 
--- next_followers returns the timelines of the next followers, or the next lists, and the new progress.
+-- next_followers returns the timelines of the next followers, or the next lists, the new progress, and how many it has looked at.
 local function next_followers(kind, chunk)
   local found = redis.call('ZRANGEBYSCORE', KEYS[2], progress == '' and '-inf' or '(' .. progress, '+inf', 'LIMIT', 0, chunk)
   local last = #found == chunk and redis.call('ZSCORE', KEYS[2], found[#found]) -- all scores would take as long as the members
   for i, name in ipairs(found) do
     found[i] = kind .. name
   end
-  return found, last or 'done'
+  return found, last or 'done', #found
 end
 
 -- next_watched returns the same of the next watched timelines: those of a kind that belong to followers, or all.
@@ -56,16 +56,16 @@ local function next_watched(kind, chunk)
       end
     end
   end
-  return names, cursor == '0' and 'done' or 'w' .. cursor
+  return names, cursor == '0' and 'done' or 'w' .. cursor, #found
 end
 
-local now, online, found = 'done', redis.call('SCARD', KEYS[3]), {}
+local now, online, found, visited = 'done', redis.call('SCARD', KEYS[3]), {}, 0
 if online > 0 then
   local kind, chunk = ARGV[10], tonumber(ARGV[5])
   local names = {}
   if chunk > 0 then
     local scans = kind == '' or string.sub(progress, 1, 1) == 'w' or (progress == '' and online < redis.call('ZCARD', KEYS[2]))
-    names, now = (scans and next_watched or next_followers)(kind, chunk)
+    names, now, visited = (scans and next_watched or next_followers)(kind, chunk)
   end
   if progress == '' then
     for i = 11, #ARGV do
@@ -76,4 +76,4 @@ if online > 0 then
   publish(KEYS[4], ARGV[7], ARGV[8], '- ' .. post .. ' ' .. ARGV[4], found)
 end
 redis.call('HSET', KEYS[1], ARGV[9], now)
-return { now, #found }
+return { now, #found, visited }
