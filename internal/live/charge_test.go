@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -247,4 +248,42 @@ func subscribePaying(t *testing.T, h *Hub) (*reader, *atomic.Int64) {
 	}}, alice, "")
 	r.want("caught up 0")
 	return r, &charged
+}
+
+// Attack: the first subscriptions of a timeline had ended and waited for their turns to leave. They were thought to have paid for its messages.
+func TestDelivery_IsChargedToASubscriptionThatHasNotEnded(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]int{"first": 1000, "tail": -1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{MaxFirst: first})
+			f := &feed{partition: newPartition(t.Context(), h, 0)}
+			var charged [3]int
+			for i := range charged {
+				s := newSubscription(t.Context(), h, &narrowSink{})
+				s.charge = func(points int) error {
+					charged[i] += points
+					return nil
+				}
+				f.subscribers.add(s, h.options, true)
+				if i != 1 { // one before it and one after it has ended
+					s.cancel()
+				}
+			}
+			for range cost.EventsPerPoint {
+				f.send(&retwis.Advanced{})
+			}
+			h.wg.Wait()
+			if want := [3]int{0, 1 + cost.EventsPerFeed, 0}; charged != want {
+				t.Errorf("charged %d points for %d events, want %d", charged, cost.EventsPerPoint, want)
+			}
+			charged = [3]int{}
+			for range cost.EventsPerPoint {
+				f.payUnsent()
+			}
+			if want := [3]int{0, cost.EventsPerFeed, 0}; charged != want {
+				t.Errorf("charged %d points for %d entries without an event, want %d", charged, cost.EventsPerPoint, want)
+			}
+		})
+	}
 }

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,12 +28,15 @@ type checks struct {
 	changed   []*feed   // those that have yet to catch up
 	changedAt time.Time // when the next of them may catch up
 	failures  int       // consecutive failures of comparisons
+
+	resting map[ratelimit.Key]time.Time // until when the feeds of a network are not compared
 }
 
 // check is a feed with the state that is compared with its list.
 type check struct {
 	feed    *feed
-	due     time.Time // its checkAt, which each catch-up changes
+	client  ratelimit.Client // of the feed
+	due     time.Time        // its checkAt, which each catch-up changes
 	watched pubsub.Watched
 	viewers []retwis.UserID
 }
@@ -81,9 +85,10 @@ func (p *partition) startCatchUps(now time.Time) {
 
 // dueForCheck returns a batch of the feeds that are due, and the client whose share of Redis the comparison uses: [cost.ForSeveral] if the
 // feeds have subscribers of several networks. It also sets the time of the next search: soon if the batch is full and more feeds are due,
-// else with the next round, so that enough feeds are due by then for one call.
+// else with the next round, so that enough feeds are due by then for one call, or after the rest of a network with feeds that are due.
 func (p *partition) dueForCheck(now time.Time) (ratelimit.Client, []check) {
 	p.checks.at = now.Add(p.hub.options.CheckEvery / checksPerRound)
+	maps.DeleteFunc(p.checks.resting, func(_ ratelimit.Key, until time.Time) bool { return !now.Before(until) })
 	var client ratelimit.Client
 	var batch []check
 	for _, f := range p.feeds {
@@ -94,12 +99,19 @@ func (p *partition) dueForCheck(now time.Time) (ratelimit.Client, []check) {
 			p.checks.at = now.Add(checkPause)
 			break
 		}
-		if of := f.client(); len(batch) == 0 {
+		of := f.client()
+		if until, rests := p.checks.resting[cost.NetworkOf(of)]; rests {
+			if until.Before(p.checks.at) {
+				p.checks.at = until
+			}
+			continue
+		}
+		if len(batch) == 0 {
 			client = of
 		} else if cost.NetworkOf(of) != cost.NetworkOf(client) {
 			client = cost.ForSeveral()
 		}
-		batch = append(batch, check{f, f.checkAt, pubsub.Watched{At: f.position, Marker: f.marker}, f.viewers()})
+		batch = append(batch, check{f, of, f.checkAt, pubsub.Watched{At: f.position, Marker: f.marker}, f.viewers()})
 	}
 	return client, batch
 }
@@ -108,7 +120,7 @@ func (p *partition) dueForCheck(now time.Time) (ratelimit.Client, []check) {
 // succeeds: one list that cannot be read must not stop the checks of others.
 func (p *partition) check(ctx context.Context, client ratelimit.Client, batch []check) {
 	meter := p.hub.meter(client)
-	compared, err := p.compare(cost.With(ctx, meter), batch)
+	compared, err := p.compare(cost.Long(cost.With(ctx, meter)), batch)
 	var filters map[retwis.UserID]int64
 	if err == nil {
 		filters, err = p.hub.readFilters(cost.With(ctx, p.hub.meter(client)), viewersOf(batch)) // free: it is for all viewers
@@ -117,18 +129,22 @@ func (p *partition) check(ctx context.Context, client ratelimit.Client, batch []
 	if ctx.Err() != nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
 	if err != nil {
 		p.hub.log.WarnContext(ctx, "live: comparing timelines failed, reading each of them", "timelines", len(batch), "err", err)
 		compared.Verdicts = make([]pubsub.Verdict, len(batch))
+	}
+	n := len(compared.Verdicts)
+	resting := p.hub.restAfterCheck(batch[:n], points)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	p.checks.rest(resting, now)
+	if err != nil {
 		p.checks.at = now.Add(backoff(p.checks.failures))
 		p.checks.failures++
 	} else {
 		p.checks.failures = 0
 	}
-	n := len(compared.Verdicts)
 	for i, verdict := range compared.Verdicts {
 		c, f := batch[i], batch[i].feed
 		f.pay(cost.PerCheck+points*(i+1)/n-points*i/n, cost.RegularCheck)
@@ -148,6 +164,37 @@ func (p *partition) check(ctx context.Context, client ratelimit.Client, batch []
 	}
 	p.checks.running = false
 	p.wake()
+}
+
+// restAfterCheck returns for how long the networks of compared feeds have to rest before the next comparison in the same partition: each of them for its
+// part of the work.
+func (h *Hub) restAfterCheck(compared []check, points int) map[ratelimit.Key]time.Duration {
+	clients, feeds := map[ratelimit.Key]ratelimit.Client{}, map[ratelimit.Key]int{}
+	for _, c := range compared {
+		network := cost.NetworkOf(c.client)
+		clients[network] = c.client
+		feeds[network]++
+	}
+	partitions := time.Duration(len(h.snapshot())) // others compare its feeds meanwhile
+	rests := map[ratelimit.Key]time.Duration{}
+	for network, n := range feeds {
+		meter := h.meter(clients[network])
+		_ = meter.Add(cost.Work{Rows: points * n / len(compared) * cost.RowsPerPoint}) // nobody has to stop: it is done
+		if rest := meter.Rest(); rest > 0 {
+			rests[network] = rest * partitions
+		}
+	}
+	return rests
+}
+
+// rest makes networks rest from now on.
+func (c *checks) rest(networks map[ratelimit.Key]time.Duration, now time.Time) {
+	if c.resting == nil {
+		c.resting = map[ratelimit.Key]time.Time{}
+	}
+	for network, rest := range networks {
+		c.resting[network] = now.Add(rest)
+	}
 }
 
 func (p *partition) compare(ctx context.Context, batch []check) (pubsub.Comparison, error) {

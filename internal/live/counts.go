@@ -137,15 +137,16 @@ func (h *Hub) runCounts(ctx context.Context) {
 // timeline that cannot be read does not keep the others from their events.
 func (h *Hub) sendCounts(ctx context.Context, changed *postSet, version int) (more bool, err error) {
 	failure := h.readTops(ctx)
-	due, posts := map[*feed][]retwis.PostID{}, map[retwis.PostID]*retwis.Post{}
+	var due []dueCounts
+	posts := map[retwis.PostID]*retwis.Post{}
 	h.eachCounting(func(f *feed) {
 		f.noteChanged(changed)
 		if len(f.changed) == 0 {
 			return
 		}
-		due[f] = f.takeChanged()
-		more = more || len(f.changed) > 0
-		for _, id := range due[f] {
+		d := dueCounts{f, f.takeChanged()}
+		due, more = append(due, d), more || len(f.changed) > 0
+		for _, id := range d.posts {
 			posts[id] = nil
 		}
 	})
@@ -162,14 +163,32 @@ func (h *Hub) sendCounts(ctx context.Context, changed *postSet, version int) (mo
 			posts[some[i]] = post
 		}
 	}
-	h.eachCounting(func(f *feed) {
-		for _, id := range due[f] {
-			if post := posts[id]; post != nil && !f.sentRemoval(id) {
-				f.sendCount(post, version)
+	sendDue(due, posts, version)
+	return more, failure
+}
+
+// dueCounts are the changed posts of a feed whose events are due.
+type dueCounts struct {
+	feed  *feed
+	posts []retwis.PostID
+}
+
+// sendDue sends changed posts to the subscribers of their feeds. A feed may have ten of them for many subscribers, so others have the lock of its partition
+// after each post, and the core after some subscribers.
+func sendDue(due []dueCounts, posts map[retwis.PostID]*retwis.Post, version int) {
+	served := 0
+	for _, d := range due {
+		for _, id := range d.posts {
+			post := posts[id]
+			if post == nil {
+				continue
+			}
+			if served += d.feed.sendCount(post, version); served >= recipientBatch {
+				served = 0
+				netpoll.Yield()
 			}
 		}
-	})
-	return more, failure
+	}
 }
 
 // noteChanged adds the newest posts of a feed that have changed to those that wait for their event, and drops those that are no longer among them.
@@ -203,7 +222,7 @@ func (h *Hub) eachCounting(visit func(*feed)) {
 		for some := range slices.Chunk(feeds, recipientBatch) {
 			p.mu.Lock()
 			for _, f := range some {
-				if f.counting > 0 && f.positioned && !f.ended {
+				if f.sendsCounts() {
 					visit(f)
 				}
 			}
@@ -270,12 +289,19 @@ func (f *feed) addTop(post retwis.PostID) {
 	f.top = append(f.top, post)
 }
 
-// sendCount sends a changed post to the subscribers that receive changed counts.
-func (f *feed) sendCount(post *retwis.Post, version int) {
-	at := f.position
-	f.subscribers.visit(func(s *subscription) {
-		if s.counts {
-			s.deliver(&retwis.PostChanged{Cursor: s.cursorAt(at), Post: post, Version: version}, 1)
-		}
+// sendCount sends a changed post to the subscribers that receive changed counts, unless it was removed meanwhile. It returns how many it has served with the
+// lock of the partition, and counts the feed as one of them.
+func (f *feed) sendCount(post *retwis.Post, version int) (served int) {
+	f.partition.mu.Lock()
+	defer f.partition.mu.Unlock()
+	if !f.sendsCounts() || f.sentRemoval(post.ID) {
+		return 1
+	}
+	f.subscribers.handOut(outgoing{
+		event: &retwis.PostChanged{Cursor: f.position.Cursor(), Post: post, Version: version}, at: f.position, events: 1, counts: true,
 	})
+	return 1 + len(f.subscribers.first)
 }
+
+// sendsCounts reports whether the feed has subscribers that receive changed counts.
+func (f *feed) sendsCounts() bool { return f.counting > 0 && f.positioned && !f.ended }

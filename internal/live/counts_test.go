@@ -2,7 +2,10 @@ package live
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,4 +211,81 @@ func TestCounts_OfOneChangeAreSentOnceToEachTimeline(t *testing.T) {
 			t.Errorf("posts were sent %v times, want each %d times", got, shownBy)
 		}
 	})
+}
+
+// Attack: ten posts of each of 32 watched timelines were liked every second. Other timelines of the partition waited until all subscribers had all counts.
+func TestCounts_LeaveTheLockToOthers(t *testing.T) {
+	t.Parallel()
+	const timelines, posts, rounds = 8, 4, 100
+	db := newFakeDatabase()
+	h := NewHub(db, slog.New(slog.DiscardHandler), Options{})
+	p := newPartition(t.Context(), h, 0)
+	h.partitions[0] = p
+	var changed postSet
+	var top []retwis.PostID
+	for range posts {
+		post := db.push(alice)
+		changed.add(post)
+		top = append(top, post)
+	}
+	sink := &countsSink{}
+	for n := range retwis.UserID(timelines) {
+		f := &feed{partition: p, timeline: retwis.Home(n + 1)}
+		p.feeds[f.timeline] = f
+		for range recipientBatch {
+			s := newSubscription(t.Context(), h, sink)
+			s.counts = true
+			if !f.attach(s, reading{}, true) {
+				t.Fatal("not attached")
+			}
+		}
+		f.top, f.topKnown = top, true
+	}
+	// Another goroutine asks for the lock while the first one receives its count. It may be late, but not in each round.
+	inBetween := false
+	for round := 0; round < rounds && !inBetween; round++ {
+		var asked, had atomic.Bool
+		done := make(chan struct{})
+		received, events := 0, map[retwis.Event]bool{}
+		sink.take = func(e retwis.Event) {
+			events[e] = true
+			if received++; received == 1 {
+				go func() {
+					defer close(done)
+					asked.Store(true)
+					p.mu.Lock()
+					defer p.mu.Unlock()
+					had.Store(true)
+				}()
+			}
+			for !asked.Load() {
+				runtime.Gosched()
+			}
+			inBetween = had.Load()
+		}
+		if _, err := h.sendCounts(t.Context(), &changed, round); err != nil {
+			t.Fatal(err)
+		}
+		<-done
+		if want := timelines * posts; received != want*recipientBatch || len(events) != want {
+			t.Fatalf("%d subscribers received %d counts, want %d and %d that they share", received, len(events), want*recipientBatch, want)
+		}
+	}
+	if !inBetween {
+		t.Error("nobody had the lock before all subscribers had all counts")
+	}
+}
+
+// countsSink is a sink that passes events to a function, if there is one.
+type countsSink struct {
+	narrowSink
+
+	take func(retwis.Event)
+}
+
+func (s *countsSink) Take(e retwis.Event) bool {
+	if s.take != nil {
+		s.take(e)
+	}
+	return true
 }

@@ -317,6 +317,11 @@ func (db *fakeDatabase) Compare(ctx context.Context, watched []pubsub.Watched) (
 	rows := db.readRows
 	db.mu.Unlock()
 	_ = cost.Walk(ctx, rows)
+	leave, err := cost.Enter(ctx, 1)
+	if err != nil {
+		return pubsub.Comparison{}, err
+	}
+	defer leave()
 	if err := db.call(ctx, "Compare"); err != nil {
 		return pubsub.Comparison{}, err
 	}

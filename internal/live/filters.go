@@ -68,11 +68,16 @@ func (f *feed) send(e retwis.Event) {
 	if added, ok := e.(*retwis.PostAdded); ok && added.Edge.Repost != nil {
 		out.events += cost.EventsPerRepost
 	}
-	f.subscribers.visitFirst(out.deliver)
-	for _, t := range f.subscribers.tails {
+	f.subscribers.handOut(out)
+}
+
+// handOut passes an event to the subscribers: now to the first ones, and after the earlier visits to the others.
+func (l *subscribers) handOut(out outgoing) {
+	l.visitFirst(out.deliver)
+	for _, t := range l.tails {
 		later := out // a feed without a tail, as most are, allocates nothing
 		later.others = nil
-		t.visit(later.deliver)
+		t.visit(later.deliver, later.events)
 	}
 }
 
@@ -82,9 +87,13 @@ type outgoing struct {
 	at     retwis.TimelinePosition
 	others map[int64]retwis.Event // those for other filter epochs than 0
 	events int                    // for which the next subscriber that pays is charged
+	counts bool                   // it is only for those that receive changed counts
 }
 
 func (o *outgoing) deliver(s *subscription) {
+	if o.counts && !s.counts {
+		return
+	}
 	e := o.event
 	if s.filter != 0 {
 		if o.others == nil {
@@ -95,8 +104,7 @@ func (o *outgoing) deliver(s *subscription) {
 			o.others[s.filter] = e
 		}
 	}
-	s.deliver(e, o.events)
-	if s.charge != nil {
+	if s.deliver(e, o.events) {
 		o.events = 1
 	}
 }
@@ -104,8 +112,7 @@ func (o *outgoing) deliver(s *subscription) {
 // payUnsent charges for an entry that no subscriber receives. Its message costs as much as that of any other.
 func (f *feed) payUnsent() {
 	for s := range f.subscribers.all() {
-		if s.charge != nil {
-			s.pay(cost.EventsPerFeed)
+		if s.pay(cost.EventsPerFeed) {
 			return
 		}
 	}

@@ -133,7 +133,7 @@ func (f *feed) client() ratelimit.Client {
 	if f.awaited {
 		return client
 	}
-	for s := range f.subscribers.all() {
+	for s := range f.subscribers.ofEachNetwork() {
 		if !found {
 			client, found = s.client, true
 		} else if s.client.Address != client.Address && cost.NetworkOf(s.client) != cost.NetworkOf(client) {
@@ -143,12 +143,29 @@ func (f *feed) client() ratelimit.Client {
 	return client
 }
 
+// ofEachNetwork iterates over the first subscribers and one member of each tail: the others are of the same network, and may be thousands.
+func (l *subscribers) ofEachNetwork() iter.Seq[*subscription] {
+	return func(yield func(*subscription) bool) {
+		for _, s := range l.first {
+			if !yield(s) {
+				return
+			}
+		}
+		var one [1]*subscription
+		for _, t := range l.tails {
+			if n, _ := t.last(1, one[:]); n > 0 && !yield(one[0]) {
+				return
+			}
+		}
+	}
+}
+
 // visit calls a function for each subscriber: now for the first ones, and after the earlier visits for the others. Those of several networks are visited at
 // the same time.
 func (l *subscribers) visit(visit func(*subscription)) {
 	l.visitFirst(visit)
 	for _, t := range l.tails {
-		t.visit(visit)
+		t.visit(visit, 1)
 	}
 }
 

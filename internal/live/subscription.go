@@ -89,21 +89,21 @@ func (s *subscription) endAfterPanic() {
 }
 
 // deliver passes a live event to the sink without blocking, and charges the subscriber for a number of events. It disconnects a slow
-// consumer.
-func (s *subscription) deliver(e retwis.Event, events int) {
+// consumer. It reports whether somebody was charged.
+func (s *subscription) deliver(e retwis.Event, events int) (charged bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.over():
-		return
+		return false
 	case !s.replaying:
 		s.handOverLocked(e)
 	case !s.waitLocked(e):
 		s.disconnectSlowLocked()
-		return
+		return false
 	}
 	s.hub.counts.delivered.Add(1)
-	s.payLocked(events)
+	return s.payLocked(events)
 }
 
 // over reports whether the subscription ends, or its client has left. It is among the subscribers until it has a turn.
@@ -123,19 +123,21 @@ func (s *subscription) growLocked(waiting int) bool {
 	return s.account.Grow(s.hub.options.Shares.Replays, s.client, s.entries+waiting*cost.EventBytes)
 }
 
-// pay charges the subscriber for live events that it does not receive.
-func (s *subscription) pay(events int) {
+// pay charges the subscriber for live events that it does not receive. It reports whether somebody was charged: a subscription that has ended pays nothing.
+func (s *subscription) pay(events int) (charged bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.reason == nil && !s.closed {
-		s.payLocked(events)
-	}
+	return !s.over() && s.payLocked(events)
 }
 
-// payLocked charges the subscriber for live events, whose delivery costs time for each subscription. One without budget ends.
-func (s *subscription) payLocked(events int) {
-	if s.unpaid += events; s.unpaid < cost.EventsPerPoint || s.charge == nil {
-		return
+// payLocked charges the subscriber for live events, whose delivery costs time for each subscription. One without budget ends. It reports whether there
+// is somebody to charge.
+func (s *subscription) payLocked(events int) (charged bool) {
+	if s.charge == nil {
+		return false
+	}
+	if s.unpaid += events; s.unpaid < cost.EventsPerPoint {
+		return true
 	}
 	points := s.unpaid / cost.EventsPerPoint
 	s.unpaid %= cost.EventsPerPoint
@@ -143,6 +145,7 @@ func (s *subscription) payLocked(events int) {
 		s.reason = err
 		s.cancel()
 	}
+	return true
 }
 
 // checkBudget ends the subscription if its client cannot pay for further events of a replay. Those that wait to be rendered are not charged yet.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"retwis/internal/cost"
 	"retwis/internal/netpoll"
 	"retwis/internal/ratelimit"
 )
@@ -21,9 +22,16 @@ type tail struct {
 
 	mu      sync.Mutex
 	members []*subscription
-	queue   []func(*subscription) // visits to all members, in order
-	next    int                   // number of the first visit in the queue
-	running bool                  // a goroutine makes the visits
+	queue   []queuedVisit     // to all members, in order
+	account cost.EventAccount // of the queue; a network may have thousands of tails
+	next    int               // number of the first visit in the queue
+	running bool              // a goroutine makes the visits
+}
+
+// queuedVisit is a visit that waits in the queue of a tail.
+type queuedVisit struct {
+	visit  func(*subscription)
+	events int // for which the first member that pays is charged, also if the visit is dropped
 }
 
 // add makes s a member from the next visit on.
@@ -41,23 +49,41 @@ func (t *tail) remove(s *subscription) {
 	t.members = removeAt(t.members, s.index)
 }
 
-// visit queues a visit to the members. If too many are queued, the members are slow consumers.
-func (t *tail) visit(visit func(*subscription)) {
+// visit queues a visit to the members, of which the first one that pays is charged for a number of events. If too many are queued, here or for all
+// tails of the network, the members are slow consumers.
+func (t *tail) visit(visit func(*subscription), events int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.members) == 0 {
 		return
 	}
-	if len(t.queue) >= t.hub.options.QueueLength {
-		t.next += len(t.queue)
-		t.queue = nil
-		visit = (*subscription).disconnectSlow
+	next := queuedVisit{visit, events}
+	if len(t.queue) >= t.hub.options.QueueLength || !t.account.Grow(t.hub.options.Shares.Events, t.network, (len(t.queue)+1)*cost.EventBytes) {
+		next = t.dropLocked(events)
 	}
-	t.queue = append(t.queue, visit)
+	t.queue = append(t.queue, next)
 	if !t.running {
 		t.running = true
 		t.hub.wg.Go(t.run)
 	}
+}
+
+// dropLocked drops the queue, and one more visit for which some events are due. It returns the visit that ends the members. The price of what was dropped
+// is still due: the messages of these events were received.
+func (t *tail) dropLocked(events int) queuedVisit {
+	for _, dropped := range t.queue {
+		events += dropped.events
+	}
+	t.next += len(t.queue)
+	t.queue = nil
+	t.account.Shrink(0)
+	unpaid := events
+	return queuedVisit{func(s *subscription) {
+		if unpaid > 0 && s.pay(unpaid) {
+			unpaid = 0
+		}
+		s.disconnectSlow()
+	}, events}
 }
 
 // run makes the visits until the queue is empty.
@@ -89,9 +115,10 @@ func (t *tail) nextVisit() (func(*subscription), int) {
 		t.queue, t.running = nil, false
 		return nil, 0
 	}
-	visit := t.queue[0]
-	t.queue[0] = nil
+	visit := t.queue[0].visit
+	t.queue[0] = queuedVisit{}
 	t.queue = t.queue[1:]
+	t.account.Shrink(len(t.queue) * cost.EventBytes)
 	t.next++
 	return visit, t.next - 1
 }

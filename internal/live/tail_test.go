@@ -357,3 +357,124 @@ func TestTail_HasTheSameEvents(t *testing.T) {
 		subscribeFrom(t, h, "192.0.2.1", alice, all[1].cursor).want("+4", "caught up 1")
 	})
 }
+
+// Attack: a network had subscriptions to 20 000 timelines, nearly all of them in tails. Each tail kept up to 1024 events, together 10 GB.
+func TestTail_CountsItsEventsForTheNetwork(t *testing.T) {
+	t.Parallel()
+	const room = 20 // events
+	l := withTail(t, -1, 1)
+	of := tailOf(l)
+	events := of.hub.options.Shares.Events
+	var others cost.EventAccount // of other tails
+	if !others.Grow(events, of.network, 16<<20-room*cost.EventBytes) {
+		t.Fatal("the share of a network is smaller than 16 MB")
+	}
+	before := events.Used()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	l.visit(func(*subscription) {
+		close(entered)
+		<-leave
+	})
+	<-entered
+	queued, most := 0, 0
+	for range of.hub.options.QueueLength {
+		if l.visit(func(*subscription) {}); len(of.queue) <= queued {
+			break
+		}
+		queued, most = len(of.queue), max(most, events.Used()-before)
+	}
+	if queued < room || queued > room+8 { // eight are not counted
+		t.Errorf("%d events wait beside many of other tails, want about %d", queued, room)
+	}
+	if most == 0 || most > room*cost.EventBytes {
+		t.Errorf("%d bytes are counted for %d events", most, queued)
+	}
+	if n := events.Used() - before; n != 0 || len(of.queue) != 1 {
+		t.Errorf("%d bytes of the dropped events are counted, and %d visits wait, want only the end", n, len(of.queue))
+	}
+	close(leave)
+	of.hub.wg.Wait()
+	if s := of.members[0]; !errors.Is(s.reason, retwis.ErrSlowConsumer) {
+		t.Errorf("the member of a tail with too many events ended with %v", s.reason)
+	}
+	entered, leave = make(chan struct{}), make(chan struct{})
+	others.Shrink(0)
+	l.visit(func(*subscription) {
+		close(entered)
+		<-leave
+	})
+	<-entered
+	for range room {
+		l.visit(func(*subscription) {})
+	}
+	if events.Used() == 0 {
+		t.Error("waiting events are not counted")
+	}
+	close(leave)
+	of.hub.wg.Wait()
+	if n := events.Used(); n != 0 {
+		t.Errorf("%d bytes are counted after all visits", n)
+	}
+}
+
+// Attack: a network let its tails fall behind again and again. The messages of the events that were dropped cost nothing.
+func TestTail_PaysForDroppedEvents(t *testing.T) {
+	t.Parallel()
+	const queueLength = 4
+	l := withTail(t, -1, 3)
+	of := tailOf(l)
+	of.hub.options.QueueLength = queueLength
+	var charged [3]int
+	for i, s := range of.members {
+		s.sink = &narrowSink{}
+		s.charge = func(points int) error {
+			charged[i] += points
+			return nil
+		}
+	}
+	of.members[0].cancel() // it would be the first one
+	entered, leave := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	l.visit(func(*subscription) {
+		once.Do(func() {
+			close(entered)
+			<-leave
+		})
+	})
+	<-entered
+	const overflows = 3 // of which the later ones drop the end, too
+	dropped := 0
+	for of.next < 1+overflows*queueLength {
+		l.handOut(outgoing{event: &retwis.Advanced{}, events: 1 + cost.EventsPerFeed})
+		dropped++
+	}
+	close(leave)
+	of.hub.wg.Wait()
+	if want := [3]int{0, dropped * (1 + cost.EventsPerFeed) / cost.EventsPerPoint, 0}; charged != want {
+		t.Errorf("charged the members %d points for %d events that were dropped, want %d", charged, dropped, want)
+	}
+}
+
+// The members of a tail are of one network. Looking at 20 000 of them took a millisecond, for which the partition waited.
+func TestFeed_LooksAtOneMemberOfATail(t *testing.T) {
+	t.Parallel()
+	h := NewHub(newFakeDatabase(), slog.New(slog.DiscardHandler), Options{MaxFirst: -1})
+	f := &feed{}
+	join := func(network byte) *subscription {
+		s := newSubscription(t.Context(), h, nil)
+		s.client = clientOf(0, network)
+		f.subscribers.add(s, h.options, true)
+		return s
+	}
+	of := join(1).network()
+	for range 10 {
+		join(1).client = clientOf(0, 2) // which is seen if the feed looks at it
+	}
+	if got := cost.NetworkOf(f.client()); got != of {
+		t.Errorf("the client of a tail is of the network %v, want %v", got, of)
+	}
+	join(3)
+	if got := f.client(); got != cost.ForSeveral() {
+		t.Errorf("the client of tails of two networks is %v, want that of several", got)
+	}
+}
