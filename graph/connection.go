@@ -98,25 +98,13 @@ func endAt(info *PageInfo, scannedTo retwis.Cursor, backward bool) {
 func expectPosts(ctx context.Context, posts []*retwis.Post, reposters []retwis.UserID, related map[retwis.PostID]retwis.Relation) {
 	ids, authors := make([]retwis.PostID, len(posts)), slices.Grow(reposters, len(posts))
 	var named []retwis.UserID
-	bytes := 0
 	for i, post := range posts {
-		bytes += len(post.Text)
 		ids[i], authors = post.ID, append(authors, post.AuthorID)
 		named = appendNamed(named, post)
 	}
-	keepTexts(ctx, bytes)
+	keepTexts(ctx, textsOfPosts(posts))
 	expectAuthors(ctx, authors, named)
 	loaders.From(ctx).ExpectPosts(ids, related)
-}
-
-// fewTexts is how many bytes of texts a page may have without counting as memory: most have fewer.
-const fewTexts = 16 << 10
-
-// keepTexts counts the texts of a page, which the operation keeps until it ends: those of 100 users may take 800 KB, for 112 points.
-func keepTexts(ctx context.Context, bytes int) {
-	if bytes > fewTexts {
-		_ = cost.Of(ctx).Keep(bytes) // if that is too much, the next read fails
-	}
 }
 
 // expectUsers announces users of a page to the loaders.
@@ -125,17 +113,8 @@ func expectUsers(ctx context.Context, users []*retwis.User) {
 	for i, user := range users {
 		ids[i] = user.ID
 	}
-	keepTexts(ctx, textsOf(users))
+	keepTexts(ctx, textsOfUsers(users))
 	loaders.From(ctx).ExpectUsers(ids)
-}
-
-// textsOf returns how many bytes the texts of users have.
-func textsOf(users []*retwis.User) int {
-	bytes := 0
-	for _, user := range users {
-		bytes += len(user.Bio) + len(user.DisplayName)
-	}
-	return bytes
 }
 
 // announcedPerRow is how many users are announced in the time of a row.

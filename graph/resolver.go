@@ -26,13 +26,13 @@ type Resolver struct {
 	words postWords // of the filters of subscriptions
 }
 
-// sources returns the reads that loaders batch.
+// sources returns the reads that loaders batch. Authors are shared by all operations of a moment.
 func (r *Resolver) sources() *loaders.Sources {
 	return &loaders.Sources{
-		Users:        r.Users.Users,
+		Users:        keeping(r.Users.Users, textsOfUsers),
 		Authors:      r.Users.Authors,
-		ByName:       r.Users.UsersByName,
-		Posts:        r.Posts.Posts,
+		ByName:       keeping(r.Users.UsersByName, textsOfUsers),
+		Posts:        keeping(r.Posts.Posts, textsOfPosts),
 		Replies:      r.Posts.ReplyCounts,
 		Quotes:       r.Posts.QuoteCounts,
 		Reposts:      r.Reposts.RepostCounts,

@@ -156,6 +156,11 @@ func TestRetained_CountsTheTextsOfPages(t *testing.T) {
 		t.Errorf("one page: %v", response.Errors)
 	}
 	wantError(t, a.run(t.Context(), pages(3), ""), "RATE_LIMITED")
+	ids := ""
+	for _, user := range a.users[:100] {
+		ids += fmt.Sprintf("%q ", globalUserID(user.ID))
+	}
+	wantError(t, a.run(t.Context(), `{ user(username: "followed") { followers(first: 100) { __typename } } nodes(ids: [`+ids+`]) { id ... on User { viewerFollows } } }`, ""), "RATE_LIMITED")
 	if used := a.executor.shares.Values.Used(); used != 0 {
 		t.Errorf("%d bytes still count", used)
 	}

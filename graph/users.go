@@ -95,7 +95,7 @@ func (r *Resolver) findUsers(ctx context.Context, query string) ([]*retwis.User,
 		if users == nil && err == nil {
 			users = []*retwis.User{} // not null
 		}
-		keepTexts(ctx, textsOf(users))
+		keepTexts(ctx, textsOfUsers(users))
 		return users, err
 	})
 }
