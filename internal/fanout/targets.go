@@ -102,9 +102,21 @@ func (r *runner) repostsOf(ctx context.Context, posts []retwis.PostID) ([]repost
 	return all, nil
 }
 
+// firstMentions is how many mentions receive a post before the homes of its author's followers: others decide how many of these there are, and a post
+// may wait 50 ms for the homes of 6000.
+const firstMentions = 4
+
+// targetsOfPost returns the targets of a post or repost, in the order in which rounds serve them.
 func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartitions) []*target {
 	targets := r.targetsOfReferences(e)
-	for partition, followers := range partitions.Followers { // first: most subscribers watch their homes
+	timeline := func(id retwis.TimelineID) {
+		targets = append(targets, &target{partition: r.store.PartitionOf(id), to: outbox.TargetTimeline, timeline: id})
+	}
+	first := e.Mentions[:min(len(e.Mentions), firstMentions)]
+	for _, user := range first {
+		timeline(retwis.Mentions(user))
+	}
+	for partition, followers := range partitions.Followers { // before the others: most subscribers watch their homes
 		if partitions.Large {
 			targets = append(targets, &target{partition: partition, to: outbox.TargetPulled})
 		} else {
@@ -112,7 +124,9 @@ func (r *runner) targetsOfPost(e outbox.Entry, partitions outbox.AuthorPartition
 		}
 	}
 	for _, id := range e.Timelines() {
-		targets = append(targets, &target{partition: r.store.PartitionOf(id), to: outbox.TargetTimeline, timeline: id})
+		if id.Kind != retwis.MentionsTimeline || !slices.Contains(first, id.Owner) {
+			timeline(id)
+		}
 	}
 	for partition := range partitions.Lists {
 		targets = append(targets, &target{partition: partition, to: outbox.TargetLists})

@@ -14,9 +14,10 @@ local LATE = 100
 local function note_displaced(hash, entries)
   local greatest
   for i = 2, #entries do
-    local entry = entries[i]
-    if not is_mark(entry) and below(entries[i - 1], entry) and (not greatest or below(greatest, entry))
-      and instant_of(entry) - instant_of(entries[i - 1]) > LATE then
+    local above, entry = entries[i - 1], entries[i]
+    -- Most entries are in order, which is faster to see for ids of the same length.
+    if (above < entry or #above ~= #entry) and not is_mark(entry) and below(above, entry) and (not greatest or below(greatest, entry))
+      and instant_of(entry) - instant_of(above) > LATE then
       greatest = leading(entry)
     end
   end
@@ -41,11 +42,17 @@ local function trim(list, cap, hash)
   end
 end
 
+-- trimmed_early returns by how many entries a list is trimmed before it has reached the slack, up to half of it, by the digits at the end of a key.
+-- Thousands of homes may have the same length, and receive the same posts. If all were trimmed by the same call, it would take 20 times as long.
+local function trimmed_early(key, slack)
+  return (tonumber(sub(key, -3)) or 0) % (math.floor(slack / 2) + 1)
+end
+
 -- push adds a post on top of a list if the list exists, and reports whether it does. hash is that of the epoch of a home or list. If its id is given
 -- apart, hash is the key without it: few of thousands of pushes need the key.
 local function push(list, post, cap, slack, hash, id)
   local length = redis.call('LPUSHX', list, post)
-  if length > cap + slack then
+  if length > cap + slack / 2 and length > cap + slack - trimmed_early(id or hash or list, slack) then
     trim(list, cap, id and hash .. id or hash)
   end
   return length > 0
