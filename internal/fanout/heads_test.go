@@ -390,6 +390,8 @@ func (thousandPartitions) Partitions() int { return 1000 }
 
 func (thousandPartitions) PartitionOfUser(user retwis.UserID) int { return int(user) }
 
+func (thousandPartitions) PartitionOf(id retwis.TimelineID) int { return int(id.Owner) }
+
 // The followers of those who reposted a post may be in all partitions. With hundreds of these, its deletion had tens of thousands of calls.
 func TestTargetsOfReposts_AreBounded(t *testing.T) {
 	t.Parallel()
@@ -410,5 +412,34 @@ func TestTargetsOfReposts_AreBounded(t *testing.T) {
 		if all := targets[0].to == outbox.TargetWatched; all != (partitions > 16) {
 			t.Errorf("the deletion is announced to all watched timelines, with followers in %d partitions: %t", partitions, all)
 		}
+	}
+}
+
+// Attack: 6000 accounts followed a user. Those whom the user mentioned had the posts 50 ms later, after the homes of these accounts.
+func TestTargets_FewMentionsComeBeforeHomes(t *testing.T) {
+	t.Parallel()
+	r := newRunner(New(thousandPartitions{}, nil, Options{}), 0, "")
+	var mentioned []retwis.UserID
+	for user := range retwis.UserID(firstMentions + 2) {
+		mentioned = append(mentioned, user+1)
+	}
+	post := outbox.Entry{Kind: outbox.KindPost, Author: 100, Post: 1, Mentions: mentioned}
+	targets := r.targetsOfPost(post, outbox.AuthorPartitions{Followers: map[int]int{0: 1, 1: 1}})
+	seen := map[retwis.TimelineID]int{}
+	for i, target := range targets {
+		if isHome := target.to == outbox.TargetFollowers; isHome != (i == firstMentions || i == firstMentions+1) {
+			t.Errorf("target %d is that of homes: %v", i, isHome)
+		}
+		if target.to == outbox.TargetTimeline {
+			seen[target.timeline]++
+		}
+	}
+	for _, id := range post.Timelines() {
+		if seen[id] != 1 {
+			t.Errorf("timeline %s is %d times among the targets, want once", id, seen[id])
+		}
+	}
+	if want := len(post.Timelines()) + 2; len(targets) != want {
+		t.Errorf("%d targets, want %d", len(targets), want)
 	}
 }

@@ -175,13 +175,13 @@ func (h *Hub) restAfterCheck(compared []check, points int) map[ratelimit.Key]tim
 		clients[network] = c.client
 		feeds[network]++
 	}
-	partitions := time.Duration(len(h.snapshot())) // others compare its feeds meanwhile
+	partitions := len(h.snapshot()) // others compare its feeds meanwhile
 	rests := map[ratelimit.Key]time.Duration{}
 	for network, n := range feeds {
 		meter := h.meter(clients[network])
 		_ = meter.Add(cost.Work{Rows: points * n / len(compared) * cost.RowsPerPoint}) // nobody has to stop: it is done
 		if rest := meter.Rest(); rest > 0 {
-			rests[network] = rest * partitions
+			rests[network] = time.Duration(partitions) * rest
 		}
 	}
 	return rests
