@@ -42,10 +42,11 @@ local function trim(list, cap, hash)
   end
 end
 
--- trimmed_early returns by how many entries a list is trimmed before it has reached the slack, up to half of it, by the digits at the end of a key.
--- Thousands of homes may have the same length, and receive the same posts. If all were trimmed by the same call, it would take 20 times as long.
+-- trimmed_early returns by how many entries a list is trimmed before it has reached the slack, by the digits at the end of a key: up to half of the slack,
+-- rounded down to tens. Thousands of homes may have the same length, and receive the same posts. If all were trimmed by the same call, it would take 20
+-- times as long.
 local function trimmed_early(key, slack)
-  return (tonumber(sub(key, -3)) or 0) % (math.floor(slack / 2) + 1)
+  return (tonumber(sub(key, -3)) or 0) % (10 * math.floor(slack / 20) + 1)
 end
 
 -- push adds a post on top of a list if the list exists, and reports whether it does. hash is that of the epoch of a home or list. If its id is given
