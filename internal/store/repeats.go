@@ -45,8 +45,11 @@ type shownBy struct {
 	elements []retwis.Element
 }
 
-// samePostsOf groups places, which are in ascending order.
+// samePostsOf groups places, which are in ascending order. Most lists have none.
 func samePostsOf(places []place) samePosts {
+	if len(places) == 0 {
+		return nil
+	}
 	same := samePosts{}
 	for _, p := range places {
 		by := same[p.element.Shown()]
